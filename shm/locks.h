@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "shm/record.h"
 #include "shm/wire.h"
 
@@ -33,6 +34,48 @@ enum lock_kind {
 };
 
 #define LOCKS_NAMED_MOST 4096u /* of a process; all others of a kind are one */
+
+/* _(function): those in which threads wait. A WAIT has the region of this name. */
+#define LOCK_WAITS(_)                                                                              \
+	_(pthread_mutex_lock)                                                                      \
+	_(pthread_mutex_timedlock)                                                                 \
+	_(pthread_mutex_clocklock)                                                                 \
+	_(pthread_rwlock_rdlock)                                                                   \
+	_(pthread_rwlock_timedrdlock)                                                              \
+	_(pthread_rwlock_clockrdlock)                                                              \
+	_(pthread_rwlock_wrlock)                                                                   \
+	_(pthread_rwlock_timedwrlock)                                                              \
+	_(pthread_rwlock_clockwrlock)                                                              \
+	_(pthread_spin_lock)                                                                       \
+	_(mtx_lock)                                                                                \
+	_(mtx_timedlock)                                                                           \
+	_(pthread_cond_wait)                                                                       \
+	_(pthread_cond_timedwait)                                                                  \
+	_(pthread_cond_clockwait)                                                                  \
+	_(cnd_wait)                                                                                \
+	_(cnd_timedwait)                                                                           \
+	_(pthread_barrier_wait)                                                                    \
+	_(sem_wait)                                                                                \
+	_(sem_timedwait)                                                                           \
+	_(sem_clockwait)                                                                           \
+	_(pthread_join)                                                                            \
+	_(pthread_timedjoin_np)                                                                    \
+	_(pthread_clockjoin_np)                                                                    \
+	_(thrd_join)
+
+static inline bool lock_waits_in(const char *function)
+{
+	static const char *const names[] = {
+#define LOCK_WAIT_NAME(name) #name,
+		LOCK_WAITS(LOCK_WAIT_NAME)
+#undef LOCK_WAIT_NAME
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], function))
+			return true;
+	return false;
+}
 
 /* Number of a lock in WAIT and UNLOCK: none of two kinds, or below 4 GiB from each other, have the
  * same. */

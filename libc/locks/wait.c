@@ -18,8 +18,8 @@ static __attribute__((constructor(101))) void find_host(void)
 struct waiting locks_waiting[WAITING] __attribute__((aligned(64)));
 
 static const char *const names[CALLS] = {
-#define NAME(symbol, version) #symbol,
-	FUNCTIONS(NAME)
+#define NAME(symbol) [CALL_##symbol] = #symbol,
+	LOCK_WAITS(NAME)
 #undef NAME
 };
 

@@ -73,6 +73,7 @@ static uint32_t flags_of(const struct process *p, uint64_t lost)
 	flags |= w->openmp ? RANK_HAS_OPENMP : 0;
 	flags |= gpu_is_used(p->gpu) ? RANK_HAS_GPU : 0;
 	flags |= w->first.of[TIME_IO] > 0 || w->others.of[TIME_IO] > 0 ? RANK_HAS_IO : 0;
+	flags |= p->lock_uses ? RANK_HAS_LOCKS : 0;
 	if (p->rank < (int)PROFILE_UNRANKED && p->job_rank == WIRE_UNKNOWN)
 		flags |= RANK_OF_LAUNCHER;
 	flags |= flags & RANK_HAS_MPI && p->host->conf->mpi_waits ? RANK_HAS_WAITS : 0;
@@ -90,6 +91,7 @@ static void add_first(const struct gather_from *g, struct profile_rank_time *t, 
 	t->unknown_ns = part_of(g, &left, first[TIME_UNKNOWN]);
 	t->openmp_wait_ns = part_of(g, &left, first[TIME_OPENMP_WAIT]);
 	t->openmp_idle_ns = part_of(g, &left, first[TIME_OPENMP_IDLE]);
+	t->lock_wait_ns = part_of(g, &left, first[TIME_LOCK_WAIT]);
 	t->io_ns = part_of(g, &left, first[TIME_IO]);
 	if (t->flags & RANK_HAS_GPU)
 		t->gpu_wait_ns = part_of(g, &left, gpu_wait_ticks(g->p));
@@ -106,6 +108,7 @@ static void add_others(const struct gather_from *g, struct profile_rank_time *t)
 	t->all_mpi_ns = t->mpi_ns + ns_of(g, o[TIME_MPI]);
 	t->all_openmp_wait_ns = t->openmp_wait_ns + ns_of(g, o[TIME_OPENMP_WAIT]);
 	t->all_openmp_idle_ns = t->openmp_idle_ns + ns_of(g, o[TIME_OPENMP_IDLE]);
+	t->all_lock_wait_ns = t->lock_wait_ns + ns_of(g, o[TIME_LOCK_WAIT]);
 	t->all_io_ns = t->io_ns + ns_of(g, o[TIME_IO]);
 	t->all_blocked_ns = t->blocked_ns + ns_of(g, o[TIME_BLOCKED]);
 	t->all_unknown_ns = t->unknown_ns + ns_of(g, o[TIME_UNKNOWN]);

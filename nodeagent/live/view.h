@@ -27,6 +27,7 @@
 	X(MPI, "mpi_s")                                                                            \
 	X(OPENMP_WAIT, "openmp_wait_s")                                                            \
 	X(OPENMP_IDLE, "openmp_idle_s")                                                            \
+	X(LOCK_WAIT, "lock_wait_s")                                                                \
 	X(IO, "io_s")                                                                              \
 	X(GPU_WAIT, "gpu_wait_s")                                                                  \
 	X(BLOCKED, "blocked_s")                                                                    \
@@ -187,7 +188,7 @@ int live_path_order(const void *x, const void *y);
 
 /* ---- on the wire: wire.c ---------------------------------------------------------------- */
 
-#define LIVE_VERSION	 4u
+#define LIVE_VERSION	 5u
 #define LIVE_PACKED_MOST 65536u
 
 /* Texts of paths that a receiver knows, by hash. Begins as zeros. */

@@ -10,6 +10,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/base/util.h"
+#include "shm/locks.h"
 #include "shm/record.h"
 
 #define REGIONS_LIMIT (1u << 20)  /* of one process */
@@ -19,6 +20,7 @@
 struct region {
 	char *name; /* NULL: not defined, or not made yet */
 	bool is_construct;
+	bool waits_for_lock;		/* a function of the C library (shm/locks.h) */
 	uint32_t kind;			/* enum construct */
 	char *user_name;		/* of a construct */
 	struct code_location location;	/* of the byte before the address; path NULL: unknown */
@@ -75,6 +77,7 @@ void regions_define(struct process *p, uint64_t number, const char *name)
 	if (!r)
 		return;
 	r->name = xstrdup(name);
+	r->waits_for_lock = p->lock_uses && lock_waits_in(name);
 	p->region_bytes += strlen(name) + 1;
 	if (p->region_bytes > NAMES_LIMIT)
 		process_quarantine(p, "its names of regions have more than %u bytes", NAMES_LIMIT);
@@ -233,6 +236,13 @@ bool regions_is_wait(const struct process *p, uint64_t key)
 	const enum construct kind = regions_kind_of_key(p, key);
 
 	return kind < CONSTRUCT_KINDS && waits[kind];
+}
+
+bool regions_is_lock_wait(const struct process *p, uint64_t key)
+{
+	const struct region *r = region_of_key(p, key);
+
+	return r && r->waits_for_lock;
 }
 
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key)

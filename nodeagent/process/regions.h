@@ -34,6 +34,8 @@ enum construct regions_kind(const struct process *p, uint64_t number);
 enum construct regions_kind_of_key(const struct process *p, uint64_t key);
 /* True for a frame of OpenMP whose time is a wait for other threads. */
 bool regions_is_wait(const struct process *p, uint64_t key);
+/* True for one of the C library in which threads wait for each other; with locks.active. */
+bool regions_is_lock_wait(const struct process *p, uint64_t key);
 
 /* The event of OpenACC (openacc.h) with the key of a frame, or NULL. */
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key);

@@ -93,10 +93,11 @@ static void waited_for_lock(void *ctx, const struct lock_blame *b)
 				   .path = traffic_path_now(p->traffic, b->holder.path)});
 }
 
-/* Waits in OpenMP. */
 static enum time_class class_of_region(const void *ctx, uint64_t key)
 {
-	return regions_is_wait(ctx, key) ? TIME_OPENMP_WAIT : TIME_USEFUL;
+	if (regions_is_wait(ctx, key))
+		return TIME_OPENMP_WAIT;
+	return regions_is_lock_wait(ctx, key) ? TIME_LOCK_WAIT : TIME_USEFUL;
 }
 
 /* The first thread of a child starts inside the functions its parent was in. */

@@ -283,7 +283,7 @@ const char *check_rank_time(const struct profile *p, const void *record)
 	const struct profile_rank_time *t = record;
 	const unsigned __int128 all = (unsigned __int128)t->useful_ns + t->mpi_ns +
 				      t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns +
-				      t->io_ns + t->blocked_ns + t->unknown_ns;
+				      t->io_ns + t->blocked_ns + t->unknown_ns + t->lock_wait_ns;
 	const unsigned __int128 most = (unsigned __int128)t->threads * TIME_MOST;
 
 	if (t->flags > RANK_FLAGS || !is_time(t->begin_ns) || !is_time(t->end_ns) ||
@@ -295,7 +295,8 @@ const char *check_rank_time(const struct profile *p, const void *record)
 		t->team_most_ns > t->team_useful_ns || t->all_useful_ns > most ||
 		t->all_mpi_ns > most || t->all_openmp_wait_ns > most ||
 		t->all_openmp_idle_ns > most || t->all_io_ns > most || t->all_blocked_ns > most ||
-		t->all_unknown_ns > most || t->mpi_wait_ns > t->all_mpi_ns)
+		t->all_unknown_ns > most || t->all_lock_wait_ns > most ||
+		t->mpi_wait_ns > t->all_mpi_ns)
 		return "the times of a rank's threads that cannot be";
 	return NULL;
 }

@@ -116,7 +116,8 @@ enum profile_rank_flags {
 	RANK_LOST_CALLS = 512,
 	RANK_OF_LAUNCHER = 1024, /* it has not told its rank itself: no MPI_Init was seen */
 	RANK_HAS_WAITS = 2048,	 /* mpi.waits: waits were looked for */
-	RANK_FLAGS = 4095	 /* all of them */
+	RANK_HAS_LOCKS = 4096,	 /* locks.active: waits for locks were recorded */
+	RANK_FLAGS = 8191	 /* all of them */
 };
 
 /* The records: lists.def. */

@@ -51,29 +51,37 @@ static void move_time(struct time_sums *s, enum time_class in, enum time_class f
 	s->of[from] -= (int64_t)d;
 }
 
-/* Calls for files that MPI makes are its own time. */
-static enum time_class class_within(
-	const struct replay *r, const struct node *n, const struct node *in)
+static const struct node *caller_of(const struct node *n)
 {
-	if (in && files_are_in(r->files, n->key) && class_of(r, in->key) == TIME_MPI)
+	const struct node *in = n->parent;
+
+	return in && in->key == KEY_DEEP ? in->parent : in;
+}
+
+/* Calls for files and waits for locks that MPI makes are its own time. */
+static enum time_class class_at(const struct replay *r, const struct node *n)
+{
+	const enum time_class c = class_of(r, n->key);
+	const struct node *in = caller_of(n);
+
+	if (in && (c == TIME_LOCK_WAIT || files_are_in(r->files, n->key)) &&
+		class_of(r, in->key) == TIME_MPI)
 		return TIME_MPI;
-	return class_of(r, n->key);
+	return c;
 }
 
 /* Below KEY_DEEP times are exclusive, and its own is that of its children (calltree.h). */
 static void add_node(const struct replay *r, struct time_sums *s, const struct node *n)
 {
-	const struct node *in = n->parent;
+	const struct node *in = caller_of(n);
 	enum time_class c;
 	uint64_t io = 0;
 
 	if (n->key == KEY_DEEP)
 		return;
-	if (in && in->key == KEY_DEEP)
-		in = in->parent;
-	c = class_within(r, n, in);
+	c = class_at(r, n);
 	if (in)
-		move_time(s, c, class_of(r, in->key), n->ticks);
+		move_time(s, c, class_at(r, in), n->ticks);
 	else
 		s->of[c] += (int64_t)n->ticks;
 	for (int i = 0; n->extra && i < RECORD_IO_KINDS; i++)
@@ -91,10 +99,10 @@ struct open_time {
 static void add_open(void *ctx, const struct node *n, const struct node *below, uint64_t ticks)
 {
 	const struct open_time *o = ctx;
-	const enum time_class c = class_of(o->r, n->key);
+	const enum time_class c = class_at(o->r, n);
 
 	if (below)
-		move_time(o->s, c, class_of(o->r, below->key), ticks);
+		move_time(o->s, c, class_at(o->r, below), ticks);
 	else
 		o->s->of[c] += (int64_t)ticks;
 }

@@ -21,6 +21,7 @@ enum time_class {
 	TIME_MPI,	  /* in MPI, waits included */
 	TIME_OPENMP_WAIT, /* for other threads of a team */
 	TIME_OPENMP_IDLE, /* of a worker between teams */
+	TIME_LOCK_WAIT,	  /* for other threads, in functions of the C library */
 	TIME_IO,	  /* as the program has told, in functions of the program */
 	TIME_BLOCKED,	  /* waited for room in its ring */
 	TIME_UNKNOWN,	  /* while recording was paused, or in paths that were too many */
@@ -49,8 +50,8 @@ struct time_window {
 	int64_t worker_most;		/* and that of the one that has most */
 };
 
-/* TIME_OPENMP_WAIT for the key of a region in which a thread waits for others, else TIME_USEFUL.
- */
+/* TIME_OPENMP_WAIT or TIME_LOCK_WAIT for the key of a region in which a thread waits for others,
+ * else TIME_USEFUL. */
 typedef enum time_class time_class_of_region(const void *ctx, uint64_t key);
 
 /*

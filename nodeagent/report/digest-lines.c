@@ -97,7 +97,8 @@ static void put_run(struct digest_lines *l)
 static void put_shares(struct digest_lines *l)
 {
 	static const char *const words[DIGEST_PARTS] = {"computing", "MPI", "MPI_Init/Finalize",
-		"waiting in OpenMP", "idle OpenMP workers", "outside of traced functions"};
+		"waiting in OpenMP", "idle OpenMP workers", "waiting for locks and threads",
+		"outside of traced functions"};
 	char share[64];
 	size_t columns = 0;
 

@@ -8,6 +8,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/report.h"
 #include "shm/construct.h"
+#include "shm/locks.h"
 
 #define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
 #define STARVED	   0.1	/* of its time, a rank that waits for a CPU */
@@ -46,20 +47,28 @@ static bool is_openmp_wait(const char *name)
 	return false;
 }
 
-enum digest_part digest_part_of(const char *name)
+enum digest_part digest_part_of(const struct profile *p, const char *name)
 {
 	if (!strncmp(name, "MPI_", 4))
 		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
 	if (!strcmp(name, "(idle)"))
 		return DIGEST_OPENMP_IDLE;
+	if (p->n_locks && lock_waits_in(name))
+		return DIGEST_LOCK_WAIT;
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
 }
 
 enum digest_part digest_part(const struct report *r, uint32_t stack)
 {
-	if (r->parent[stack] == PROFILE_NONE)
+	const uint32_t parent = r->parent[stack];
+	enum digest_part part;
+
+	if (parent == PROFILE_NONE)
 		return DIGEST_OUTSIDE;
-	return r->part[r->p->stacks[stack].name];
+	part = r->part[r->p->stacks[stack].name];
+	if (part == DIGEST_LOCK_WAIT && digest_part(r, parent) == DIGEST_MPI)
+		return DIGEST_MPI; /* of its own threads */
+	return part;
 }
 
 static uint32_t caller_of(

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct profile;
 struct report;
 
 #define DIGEST_LINES   15
@@ -23,6 +24,7 @@ enum digest_part {
 	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
 	DIGEST_OPENMP_WAIT, /* of a thread for others, in OpenMP */
 	DIGEST_OPENMP_IDLE, /* of a worker between regions */
+	DIGEST_LOCK_WAIT,   /* the same in functions of the C library: shm/locks.h */
 	DIGEST_OUTSIDE,	    /* in no function that was traced: init */
 	DIGEST_PARTS
 };
@@ -77,8 +79,8 @@ struct digest_once {
 	struct digest d;
 };
 enum digest_part digest_part(const struct report *r, uint32_t stack);
-/* Of a function that something has called. */
-enum digest_part digest_part_of(const char *name);
+/* Of a function that something has called; p: whose names these are. */
+enum digest_part digest_part_of(const struct profile *p, const char *name);
 /* Did a rank wait for a CPU for so long that its times say little about the program? */
 bool digest_is_starved(const struct report *r);
 /* MPI_Init, MPI_Finalize and the like, which are no communication. */

@@ -18,6 +18,7 @@ const char *const efficiency_doubts[DOUBTS] = {
 	[DOUBT_LOST] = "lost_calls",
 	[DOUBT_PAUSED] = "unknown_s",
 	[DOUBT_GPU] = "gpu_wait_s",
+	[DOUBT_LOCKS] = "lock_wait_s",
 };
 
 bool efficiency_counts(const struct profile *p, const struct profile_rank_time *t)
@@ -57,10 +58,11 @@ static double s_of(uint64_t ns)
 	return 1e-9 * (double)ns;
 }
 
-static double outside_mpi(const struct profile_rank_time *t)
+double efficiency_outside_mpi(const struct profile_rank_time *t)
 {
 	return s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns) +
-	       s_of(t->gpu_wait_ns) + s_of(t->io_ns) + s_of(t->blocked_ns) + s_of(t->unknown_ns);
+	       s_of(t->gpu_wait_ns) + s_of(t->lock_wait_ns) + s_of(t->io_ns) + s_of(t->blocked_ns) +
+	       s_of(t->unknown_ns);
 }
 
 static struct member *members_of(const struct profile *p, struct efficiency *e)
@@ -80,7 +82,8 @@ static struct member *members_of(const struct profile *p, struct efficiency *e)
 	}
 	qsort(m, e->ranks, sizeof(*m), by_host);
 	for (size_t i = 0; i < e->ranks; i++)
-		m[i].outside_s = e->hybrid ? outside_mpi(m[i].t) : s_of(m[i].t->useful_ns);
+		m[i].outside_s =
+			e->hybrid ? efficiency_outside_mpi(m[i].t) : s_of(m[i].t->useful_ns);
 	return m;
 }
 
@@ -112,6 +115,8 @@ static void doubt_rank(
 		add_doubt(e, DOUBT_PAUSED, rank);
 	if ((t->flags & RANK_HAS_GPU) && t->threads > 1)
 		add_doubt(e, DOUBT_GPU, rank);
+	if (t->lock_wait_ns && t->threads > t->team_threads)
+		add_doubt(e, DOUBT_LOCKS, rank);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------- */
@@ -245,7 +250,8 @@ double efficiency_offload(const struct profile *p)
 
 		if (!efficiency_counts(p, t) || !(t->flags & RANK_HAS_GPU))
 			continue;
-		host += s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns);
+		host += s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns) +
+			s_of(t->lock_wait_ns);
 		gpu += s_of(t->gpu_wait_ns);
 	}
 	return host / (host + gpu);
@@ -277,6 +283,8 @@ char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt why)
 			"were not recorded all the time"},
 		[DOUBT_GPU] = {"has threads, whose waits for GPUs count for the first one",
 			"have threads, whose waits for GPUs count for the first one"},
+		[DOUBT_LOCKS] = {"waited for threads whose work does not count",
+			"waited for threads whose work does not count"},
 	};
 	const uint32_t n = e->doubtful[why], rank = e->doubtful_rank[why];
 

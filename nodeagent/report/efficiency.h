@@ -23,6 +23,7 @@ enum efficiency_doubt {
 	DOUBT_LOST,    /* calls were not recorded */
 	DOUBT_PAUSED,  /* recording was paused, or paths were too many */
 	DOUBT_GPU,     /* waits for GPUs of all threads count for the first one */
+	DOUBT_LOCKS,   /* others worked while the first thread waited for them */
 	DOUBTS
 };
 
@@ -63,6 +64,9 @@ struct efficiency {
  * more than one, or a window without time.
  */
 bool efficiency_of(const struct profile *p, struct efficiency *e);
+
+/* Seconds of a rank's first thread outside of MPI, in its window. */
+double efficiency_outside_mpi(const struct profile_rank_time *t);
 
 /*
  * The additive model: each value is 1 less a part of the window that is lost. parallel =

@@ -68,7 +68,7 @@ static void prepare_names(struct report *r)
 	for (uint32_t i = 0; i < p->n_names; i++) {
 		const struct name *name = names_lookup(r->names, p->names[i]);
 
-		r->part[i] = (uint8_t)digest_part_of(p->names[i]);
+		r->part[i] = (uint8_t)digest_part_of(p, p->names[i]);
 		r->shown[i] = name->shown;
 		r->cell[i] = name->cell;
 		sorted[i] = (struct named){r->shown[i], i};

@@ -15,7 +15,7 @@ close() {
 whole() {
 	jq -e '(.per_rank | length > 0) and all(.per_rank[];
 		(.useful_s + (.mpi_s // 0) + (.openmp_wait_s // 0) + (.openmp_idle_s // 0) +
-		(.gpu_wait_s // 0) + (.io_s // 0) + .blocked_s + (.unknown_s // 0) -
+		(.gpu_wait_s // 0) + (.lock_wait_s // 0) + (.io_s // 0) + .blocked_s + (.unknown_s // 0) -
 		.window_s | fabs) < 1e-8 and .useful_s >= 0)' "$1" &&
 		jq -e '.efficiency | (.load_balance * .communication * (.openmp // 1) - .parallel | fabs) < 1e-9
 			and (.load_balance_in_nodes * .load_balance_between_nodes - .load_balance | fabs) < 1e-9

@@ -14,7 +14,7 @@ import sys
 
 VOID = {"meta", "input"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "gpu_wait_s",
+CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "lock_wait_s", "gpu_wait_s",
 	"io_s", "blocked_s", "unknown_s"]
 
 

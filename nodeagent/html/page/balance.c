@@ -105,15 +105,24 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 	svg_end(h);
 }
 
+/* Only with locks.active there is something to be told of them. */
+static bool has_locks(const struct pages *p)
+{
+	const struct value *first = value_first(p->all, page_member(p, "per_rank"));
+
+	return first && !isnan(value_real_of(p->all, first, "lock_wait_s"));
+}
+
 static void put_table(struct html *h, const struct pages *p, const struct rank *ranks, size_t n)
 {
 	static const char *const keys[] = {"rank", "node", "window_s", "useful_s", "mpi_s",
 		"mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "gpu_wait_s", "io_s", "blocked_s",
-		"unknown_s", "off_cpu_s", "threads", "killed"};
+		"unknown_s", "off_cpu_s", "threads", "killed", "lock_wait_s"};
+	const size_t n_keys = ARRAY_SIZE(keys) - !has_locks(p);
 
 	list_details(h, "The same as a table");
 	html_table(h, "Ranks by useful work of their first thread; MPI includes its waits");
-	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+	for (size_t k = 0; k < n_keys; k++) {
 		char *title = list_title(keys[k]);
 
 		html_head(h, title, k != 1);
@@ -123,7 +132,7 @@ static void put_table(struct html *h, const struct pages *p, const struct rank *
 		if (!is_shown(i, n))
 			continue;
 		html_row(h);
-		for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+		for (size_t k = 0; k < n_keys; k++)
 			list_cell(h, p->all, ranks[i].row, keys[k], false);
 		html_close(h);
 	}

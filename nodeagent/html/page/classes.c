@@ -15,6 +15,7 @@ const struct page_class page_classes[] = {
 	{"mpi_wait_s", "waits for other ranks in MPI", "#56b4e9"},
 	{"openmp_wait_s", "waits in OpenMP", "#e69f00"},
 	{"openmp_idle_s", "idle in OpenMP", "#f0e442"},
+	{"lock_wait_s", "waits for locks and threads", "#882255"},
 	{"gpu_wait_s", "waits for GPUs", "#cc79a7"},
 	{"io_s", "input and output", "#d55e00"},
 	{"blocked_s", "waits for vftr", "#000000"},

@@ -30,6 +30,7 @@ char *list_title(const char *key)
 		{"mpi_s", "MPI"},
 		{"openmp_wait_s", "OpenMP waits"},
 		{"openmp_idle_s", "OpenMP idle"},
+		{"lock_wait_s", "lock waits"},
 		{"gpu_wait_s", "GPU waits"},
 		{"io_s", "I/O"},
 		{"off_cpu_s", "off CPU"},

@@ -152,6 +152,7 @@ static void add_classes(const struct sampler *s, struct live_rank *to, bool firs
 		[TIME_MPI] = LIVE_MPI,
 		[TIME_OPENMP_WAIT] = LIVE_OPENMP_WAIT,
 		[TIME_OPENMP_IDLE] = LIVE_OPENMP_IDLE,
+		[TIME_LOCK_WAIT] = LIVE_LOCK_WAIT,
 		[TIME_IO] = LIVE_IO,
 		[TIME_BLOCKED] = LIVE_BLOCKED,
 		[TIME_UNKNOWN] = LIVE_UNKNOWN};

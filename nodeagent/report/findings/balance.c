@@ -35,12 +35,7 @@ static const struct profile_rank_time *times_of(const struct profile *p, uint32_
 /* The time outside of MPI, as efficiency.c has it. */
 static double outside_of(const struct efficiency *e, const struct profile_rank_time *t)
 {
-	uint64_t ns = t->useful_ns;
-
-	if (e->hybrid)
-		ns += t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns + t->io_ns +
-		      t->blocked_ns + t->unknown_ns;
-	return s_of(ns);
+	return e->hybrid ? efficiency_outside_mpi(t) : s_of(t->useful_ns);
 }
 
 /* Those that have more than half of what the slowest one has beyond the mean. */

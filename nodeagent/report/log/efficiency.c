@@ -125,6 +125,7 @@ HAS(mpi, RANK_HAS_MPI)
 HAS(waits, RANK_HAS_WAITS)
 HAS(openmp, RANK_HAS_OPENMP)
 HAS(gpu, RANK_HAS_GPU)
+HAS(locks, RANK_HAS_LOCKS)
 HAS(io, RANK_HAS_IO)
 HAS(off_cpu, RANK_HAS_OFF_CPU)
 ROW_VALUE(bool, has_unknown, profile_rank_time, at->unknown_ns)
@@ -134,7 +135,7 @@ ROW_VALUE(uint64_t, entered_finalize, profile_rank_time, (at->flags & RANK_ENTER
 ROW_VALUE(uint64_t, was_killed, profile_rank_time, (at->flags & RANK_KILLED) != 0)
 ROW_VALUE(uint64_t, window_length, profile_rank_time,
 	at->useful_ns + at->mpi_ns + at->openmp_wait_ns + at->openmp_idle_ns + at->gpu_wait_ns +
-		at->io_ns + at->blocked_ns + at->unknown_ns)
+		at->lock_wait_ns + at->io_ns + at->blocked_ns + at->unknown_ns)
 ROW_VALUE(const char *, host_name, profile_rank_time, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1)
 ROW_VALUE(bool, has_own_waits, profile_rank_time, at->flags &RANK_HAS_WAITS && at->threads == 1)
@@ -148,6 +149,7 @@ static const struct column all_columns[] = {
 	TIME("mpi_wait_s", SECONDS, mpi_wait_ns, .where = has_waits),
 	TIME("openmp_wait_s", SECONDS, all_openmp_wait_ns, .where = has_openmp),
 	TIME("openmp_idle_s", SECONDS, all_openmp_idle_ns, .where = has_openmp),
+	TIME("lock_wait_s", SECONDS, all_lock_wait_ns, .where = has_locks),
 	TIME("io_s", SECONDS, all_io_ns, .where = has_io),
 	TIME("blocked_s", SECONDS, all_blocked_ns),
 	TIME("unknown_s", SECONDS, all_unknown_ns, .where = has_unknown),
@@ -171,6 +173,7 @@ static const struct column rank_columns[] = {
 	TIME("openmp_wait_s", SECONDS, openmp_wait_ns, .where = has_openmp),
 	TIME("openmp_idle_s", SECONDS, openmp_idle_ns, .where = has_openmp),
 	TIME("gpu_wait_s", SECONDS, gpu_wait_ns, .where = has_gpu),
+	TIME("lock_wait_s", SECONDS, lock_wait_ns, .where = has_locks),
 	TIME("io_s", SECONDS, io_ns, .where = has_io),
 	TIME("blocked_s", SECONDS, blocked_ns),
 	TIME("unknown_s", SECONDS, unknown_ns, .where = has_unknown),

@@ -288,6 +288,13 @@ static char *say_io(const struct head *h, bool brief)
 	return say_share(h, brief, "I/O", h->v->classes[LIVE_IO]);
 }
 
+static char *say_locks(const struct head *h, bool brief)
+{
+	return h->v->classes[LIVE_LOCK_WAIT]
+		       ? say_share(h, brief, "lock wait", h->v->classes[LIVE_LOCK_WAIT])
+		       : NULL;
+}
+
 static char *say_gpu(const struct head *h, bool brief)
 {
 	return say_share(h, brief, "GPU wait", h->v->classes[LIVE_GPU_WAIT]);
@@ -366,6 +373,7 @@ static const struct part {
 	{HEAD_SHARES, say_mpi, 6, 11},
 	{HEAD_SHARES, say_openmp, 1, 8},
 	{HEAD_SHARES, say_io, 2, 9},
+	{HEAD_SHARES, say_locks, 2, 9},
 	{HEAD_SHARES, say_gpu, 3, 10},
 	{HEAD_SHARES, say_off_cpu, 4, 7},
 	{HEAD_MOST, say_first, 3, 4},

@@ -84,6 +84,9 @@ static inline void throw_rank_times(struct profile *p, uint32_t rank)
 		}
 		for (uint64_t *ns = &t->off_cpu_ns; ns <= &t->team_most_ns; ns++)
 			*ns = throw_dice(d, 1u << 30);
+		t->lock_wait_ns = (uint64_t)throw_dice(d, 3) << 28;
+		t->all_lock_wait_ns = t->lock_wait_ns + throw_dice(d, 1u << 30);
+		t->end_ns += (int64_t)t->lock_wait_ns;
 		t->end_ns += t->begin_ns;
 		t->team_most_ns += t->useful_ns;
 		t->team_useful_ns += t->team_most_ns;

@@ -11,13 +11,15 @@
 
 #define MPI(name) (RECORD_ID_MPI + VFTR_MPI_##name)
 
-/* Regions of OpenMP. */
-enum { PARALLEL, LOCK };
+/* Regions of OpenMP, and one of the C library. */
+enum { PARALLEL, LOCK, MUTEX };
 
 static struct time_window window;
 
 static enum time_class class_of_region(const void *ctx, uint64_t key)
 {
+	if (key == RECORD_ID_REGION + MUTEX)
+		return TIME_LOCK_WAIT;
 	return key == RECORD_ID_REGION + LOCK ? TIME_OPENMP_WAIT : TIME_USEFUL;
 }
 
@@ -252,6 +254,45 @@ START_TEST(files_of_the_program_and_of_mpi)
 }
 END_TEST
 
+static void wait_for_mutex(uint64_t before, uint64_t n)
+{
+	openmp(before, 0, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+	openmp(n, RECORD_EXIT, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+}
+
+/* Waits for locks are no useful work; those that MPI makes are MPI's, a handler in them is not. */
+START_TEST(locks_of_the_program_and_of_mpi)
+{
+	struct time_sums s;
+
+	wait_for_mutex(3, 1000);
+	in_after(5, MPI(INIT));
+	out_after(6, MPI(INIT));
+	in_after(7, A);
+	wait_for_mutex(2, 50);
+	in_after(3, MPI(SEND));
+	wait_for_mutex(4, 60);
+	openmp(4, 0, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+	in_after(8, B);
+	out_after(20, B);
+	openmp(9, RECORD_EXIT, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+	out_after(5, MPI(SEND));
+	openmp(1, 0, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+	ticks += 30;
+	ck_assert_ptr_null(flush());
+	s = replay_time_sums(r, ticks);
+	ck_assert_int_eq(sum_of(&s), (int64_t)(ticks - START));
+	ck_assert_int_eq(s.of[TIME_LOCK_WAIT], 1000 + 50 + 30);
+	openmp(10, RECORD_EXIT, RECORD_WAIT, OPENMP_MARK | MUTEX, 0);
+	out_after(1, A);
+	in_after(0, MPI(FINALIZE));
+	finish();
+	expect_first(7 + 52 + 3 + 64 + 4 + 8 + 20 + 9 + 5 + 1 + 40 + 1, 2 + 3 + 20 + 1 + 1,
+		64 + 4 + 8 + 9 + 5, 0);
+	ck_assert_int_eq(window.first.of[TIME_LOCK_WAIT], 50 + 40);
+}
+END_TEST
+
 /* A region whose thread waits for a lock for 5, and 70 at its end for the others. */
 static void region(void)
 {
@@ -387,7 +428,8 @@ int main(void)
 {
 	const TTest *const tests[] = {from_init_to_finalize, empty_window, init_in_init,
 		without_mpi_from_begin_to_end, killed, killed_in_init, killed_in_finalize,
-		blocked_paused_and_io, files_of_the_program_and_of_mpi, thread_that_is_cut, deep,
+		blocked_paused_and_io, files_of_the_program_and_of_mpi,
+		locks_of_the_program_and_of_mpi, thread_that_is_cut, deep,
 		sums_while_frames_are_open};
 	const TTest *const twice[] = {waits_in_openmp, waits_before_init, worker};
 	Suite *s = suite_create("window");

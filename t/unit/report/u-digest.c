@@ -325,6 +325,41 @@ START_TEST(parts_on_two_lines)
 }
 END_TEST
 
+/* Waits for locks are told where locks are; those within MPI are MPI's. */
+START_TEST(of_locks)
+{
+	mpi(1);
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
+	uint32_t send = add(init, "MPI_Send", 50, 0, 50, 0, 50, 1);
+
+	add(send, "pthread_mutex_lock", 50, 0, 50, 0, 50, 1);
+	add(init, "compute", 500, 0, 500, 0, 500, 1);
+	add(init, "pthread_join", 300, 0, 300, 0, 300, 1);
+	sort_random_stacks(p);
+	if (_i) {
+		p->n_locks = 1;
+		p->locks = xcalloc(1, sizeof(*p->locks));
+		p->locks[0].name = xstrdup("thread 1");
+		p->locks[0].ranks = 1;
+	}
+	free(summary());
+
+	cJSON *json = parsed();
+	const cJSON *s = cJSON_GetObjectItem(json, "summary");
+
+	make();
+	if (_i) {
+		has(text, "50.0 % computing, 10.0 % MPI, 30.0 % waiting for locks and threads\n");
+		ck_assert_double_eq_tol(number(s, "lock_wait_s"), 0.3, 1e-9);
+		ck_assert_double_eq_tol(number(s, "mpi_s"), 0.1, 1e-9);
+	} else {
+		has(text, "85.0 % computing, 5.0 % MPI, 10.0 % outside");
+		ck_assert_ptr_null(cJSON_GetObjectItem(s, "lock_wait_s"));
+	}
+	cJSON_Delete(json);
+}
+END_TEST
+
 /* Of the ring: 4 ranks of 1 s, rank 2 has half of a CPU and waits for it a quarter of its time. */
 START_TEST(of_the_cpus)
 {
@@ -437,6 +472,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, end);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, of_locks, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

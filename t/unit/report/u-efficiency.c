@@ -226,6 +226,7 @@ START_TEST(doubts)
 		[DOUBT_LOST] = "rank 0 has calls that were not recorded",
 		[DOUBT_PAUSED] = "rank 3 was not recorded all the time",
 		[DOUBT_GPU] = "rank 1 has threads, whose waits for GPUs count for the first one",
+		[DOUBT_LOCKS] = "rank 1 waited for threads whose work does not count",
 	};
 
 	four();
@@ -236,6 +237,8 @@ START_TEST(doubts)
 	p->rank_times[0].error_ns = UINT64_MAX;
 	p->rank_times[1].flags = RANK_LEFT_INIT | RANK_HAS_MPI | RANK_HAS_GPU;
 	p->rank_times[1].threads = 2;
+	p->rank_times[1].lock_wait_ns = 10;
+	p->rank_times[1].all_lock_wait_ns = 10;
 	p->rank_times[2].flags = RANK_LEFT_INIT | RANK_HAS_MPI | RANK_KILLED;
 	p->rank_times[3].flags = RANK_KILLED;
 	p->rank_times[3].unknown_ns = p->rank_times[3].all_unknown_ns = 7;
@@ -282,6 +285,44 @@ START_TEST(threads_and_ranks)
 	is(e.openmp_communication, 0.9);
 	is(a.process, 0.9);
 	is(a.thread, 0.6); /* 40 of 100 */
+}
+END_TEST
+
+/*
+ * Rank 1 waits 30 for a lock: of 100, 90 and 50 are useful. In a team it was outside of MPI
+ * meanwhile, and so 80 of 100 with what it has worked.
+ */
+START_TEST(waits_for_locks)
+{
+	static const uint64_t useful[] = {90, 50}, waits[] = {0, 30};
+	const cJSON *of;
+	cJSON *json;
+
+	for (int i = 0; i < 2; i++) {
+		struct profile_rank_time *t = rank(0, useful[i], 100);
+
+		t->flags |= RANK_HAS_LOCKS | (_i ? RANK_HAS_OPENMP : 0);
+		t->threads = t->team_threads = 2;
+		t->mpi_ns -= waits[i] * MS;
+		t->lock_wait_ns = waits[i] * MS;
+		t->all_lock_wait_ns = 2 * waits[i] * MS;
+	}
+	make();
+	ck_assert_uint_eq(e.doubts, 0);
+	is(e.outside_s, _i ? 0.085 : 0.07);
+	is(e.outside_max_s, 0.09);
+	is(e.useful_max_s, 0.09);
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	free(summary());
+	json = parsed();
+	of = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "per_rank"), 1);
+	is(number(of, "lock_wait_s"), 0.03);
+	is(number(of, "window_s"), 0.1);
+	is(number(cJSON_GetObjectItem(of, "all_threads"), "lock_wait_s"), 0.06);
+	cJSON_Delete(json);
+	p->rank_times[1].threads = 3; /* one that is in no team */
+	make();
+	ck_assert_uint_eq(e.doubts, 1u << DOUBT_LOCKS);
 }
 END_TEST
 
@@ -419,6 +460,7 @@ START_TEST(in_json)
 	ck_assert_ptr_null(cJSON_GetObjectItem(of, "mpi_wait_s"));
 	ck_assert_ptr_null(cJSON_GetObjectItem(of, "openmp_wait_s"));
 	ck_assert_ptr_null(cJSON_GetObjectItem(of, "gpu_wait_s"));
+	ck_assert_ptr_null(cJSON_GetObjectItem(of, "lock_wait_s"));
 	ck_assert_ptr_null(cJSON_GetObjectItem(of, "io_s"));
 	cJSON_Delete(json);
 }
@@ -452,6 +494,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, waits_for_locks, 0, 2);
 	tcase_add_loop_test(c, products_hold_for_any_numbers, 0, 200);
 	suite_add_tcase(s, c);
 	return run_suite(s);

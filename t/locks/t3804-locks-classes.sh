@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='locks: what threads wait for each other is a class of their time, and no useful work'
+. "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/efficiency.sh"
+need jq
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so" "$LIB/libvftrace-locks.so"
+app=$T/locks/app-lock-class.c
+$TEST_CC -O1 -g -Wall -D_GNU_SOURCE -finstrument-functions -o "$BIN/class" "$app" -pthread || exit 99
+
+# within A B SLACK: B is at most 1 % and SLACK from A, the program's own stamps around its calls
+within() {
+	awk -v a="$1" -v b="$2" -v slack="$3" 'BEGIN { d = a > b ? a - b : b - a
+		print a, b, slack
+		exit !(a > 0 && b != "" && d <= 0.01 * a + slack) }'
+}
+
+# as_stamped STAMPS JSON [only_first]: the lock waits of each rank's first thread, and of all its threads
+as_stamped() {
+	whole "$2" || return 1
+	as_stamped_json=$2 as_stamped_first=$3
+	grep ^class "$1" | while read -r _ rank _ _ _ first others slack more; do
+		set -- $(jq -r ".per_rank[] | select(.rank == $rank) |
+			\"\(.lock_wait_s) \(.all_threads.lock_wait_s)\"" "$as_stamped_json")
+		[ $# = 2 ] && within "$first" "$1" "$slack" || exit 1
+		[ -n "$as_stamped_first" ] || within "$(echo "$first $others" | awk '{ print $1 + $2 }')" "$2" \
+			"$(echo "$slack $more" | awk '{ print $1 + $2 }')" || exit 1
+	done
+}
+
+test_expect 'mutex, condition, semaphore, barrier and end of a thread: their time is lock_wait_s' '
+	traced -q --preload -k locks.active=true -- "$BIN/class" >stamps
+	cat stamps
+	is 0 "$(json class_all.json .per_rank[0].rank)"
+	as_stamped stamps class_all.json
+	# what is left is useful
+	is true "$(jq ".per_rank[0] | (.useful_s + .lock_wait_s + .blocked_s - .window_s | fabs) < 1e-8" class_all.json)"
+	is true "$(jq ".efficiency | (.parallel * .window_s - .useful_s | fabs) < 1e-6" class_all.json)"
+	is "lock_wait_s" "$(jq -r ".efficiency.estimated | join(\" \")" class_all.json)"
+	# and this is what the table of locks has, but for who came last to a barrier
+	is true "$(jq "(.per_rank[0].all_threads.lock_wait_s / ([.locks[].t_s] | add) - 1) as \$d |
+		\$d >= -1e-6 and \$d < 0.1" class_all.json)"
+'
+
+test_expect 'the lines at the top of the summary have it, and the share of what is computed does not' '
+	limit "$VFTR" run -q --preload -k locks.active=true -o run -- "$BIN/class" >stamps
+	as_stamped stamps run/profile.json
+	is true "$(jq "(.summary.lock_wait_s - .per_rank[0].all_threads.lock_wait_s | fabs) < 1e-6" run/profile.json)"
+	is true "$(jq "(.summary | .computing_s + .mpi_s + .mpi_start_end_s + .openmp_wait_s + .openmp_idle_s +
+		.lock_wait_s + .outside_s - .t_s | fabs) < 1e-6" run/profile.json)"
+	grep -E "[0-9]+\.[0-9] % waiting for locks and threads" run/summary.log
+	has run/summary.log "waited for threads whose work does not count"
+	limit "$VFTR" report -o run.html run
+	has run.html "waits for locks and threads"
+'
+
+test_expect 'stack samples in the calls that wait change nothing' '
+	limit "$VFTR" run -q --preload -k locks.active=true -k profile.sample=999 -o sampled -- "$BIN/class" >stamps
+	as_stamped stamps sampled/profile.json
+'
+
+test_expect 'without the key there is no such class' '
+	rm -rf class_* plain
+	traced -q --preload -- "$BIN/class" >stamps
+	is "false false" "$(jq -r ".per_rank[0] | \"\(has(\"lock_wait_s\")) \(.all_threads | has(\"lock_wait_s\"))\"" class_all.json)"
+	limit "$VFTR" run -q --preload -o plain -- "$BIN/class" >stamps
+	is false "$(jq ".summary | has(\"lock_wait_s\")" plain/profile.json)"
+	hasnt plain/summary.log "waiting for locks"
+	limit "$VFTR" report -o plain.html plain
+	hasnt plain.html "lock waits"
+	whole plain/profile.json
+'
+
+cat >live.c <<-EOF
+	#include <pthread.h>
+	#include <stddef.h>
+	#include <unistd.h>
+	static void *until_seen(void *unused) { while (access("seen", F_OK)) usleep(20000); return unused; }
+	int main(void) {
+		pthread_t t;
+		return pthread_create(&t, NULL, until_seen, NULL) || pthread_join(t, NULL);
+	}
+EOF
+$TEST_CC -O1 -finstrument-functions -o "$BIN/live" live.c -pthread || exit 99
+
+test_expect 'vftr top has the class of who waits for a thread since it began' '
+	rm -f seen
+	VFTR_SESSION=live limit "$AGENT" -q --preload -k locks.active=true -- "$BIN/live" &
+	wait_for 60 "limit \"$VFTR\" top -s live -d 250ms --once --json >view && jq -e \".total |
+		.lock_wait_s > 0 and (.lock_wait_s / .useful_s - 1 | fabs) < 0.1\" view"
+	limit "$VFTR" top -s live -d 250ms --once >screen
+	touch seen
+	wait $!
+	cat screen
+	grep -E "lock wait (4|5)[0-9] %" screen
+	# until the end one of the two threads has waited
+	is true "$(jq ".per_rank[0] | .lock_wait_s > 0.9 * .window_s" live_all.json)"
+'
+
+if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; then
+	nodes_up 2
+	mpicc.openmpi -O1 -g -Wall -D_GNU_SOURCE -DWITH_MPI -finstrument-functions -o "$BIN/class-mpi" "$app" -pthread || exit 99
+	test_expect 'ranks on two nodes: each has its own, in its window' '
+		limit "$VFTR" run -q --preload -k locks.active=true -o ranks -- $(nodes_mpirun 2) -np 2 "$BIN/class-mpi" >stamps
+		is "2 2" "$(json ranks/profile.json "\"\(.ranks) \(.nodes)\"")"
+		# threads of the MPI library have locks, too
+		as_stamped stamps ranks/profile.json only_first
+		limit "$VFTR" report -o ranks.html ranks
+		grep -E ">lock waits</th>" ranks.html >column
+		grep ^class stamps | while read -r _ rank begin end mpi first _; do
+			close "$(echo "$begin $end $mpi $first" | awk "{ print \$2 - \$1 - \$3 - \$4 }")" \
+				"$(jq ".per_rank[] | select(.rank == $rank) | .useful_s" ranks/profile.json)" || exit 1
+		done
+	'
+else
+	test_skip 'ranks on two nodes: each has its own, in its window' 'no Open MPI here'
+fi
+
+done_testing
