@@ -13,6 +13,9 @@
 #include "nodeagent/replay/comm/sync-instances.h"
 #include "nodeagent/replay/sampling/sampling.h"
 
+/* What finding a rank among the members costs, in looks at a run of a communicator. */
+#define SEARCH_COSTS 8u
+
 struct sync *sync_new(void)
 {
 	struct sync *s = xcalloc(1, sizeof(*s));
@@ -129,9 +132,51 @@ static uint32_t count_spawned(const struct sync *s, const struct comm *c, uint64
 	return n;
 }
 
+/* The first member of this rank, or where it would be. */
+static size_t find_rank(const struct sync *s, uint32_t rank)
+{
+	size_t low = 0, high = s->n_members;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (s->members[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_here(const struct sync *s, uint32_t rank, uint64_t job)
+{
+	for (size_t i = find_rank(s, rank); i < s->n_members && s->members[i].rank == rank; i++)
+		if (!s->members[i].job_known || s->members[i].job == job)
+			return true;
+	return false;
+}
+
+/* Rank by rank of a communicator of many runs, as each member here would look at all of these. */
+static uint32_t count_by_rank(const struct sync *s, const struct comm *c, uint64_t job)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct run *r = &c->runs[i];
+		const uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
+
+		for (uint32_t k = 0; r->first != WIRE_UNKNOWN && k < end - r->before; k++)
+			n += is_here(s, (uint32_t)(r->first + (int64_t)k * r->stride), job);
+	}
+	return n;
+}
+
 static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t job)
 {
 	uint32_t n = 0, last = UINT32_MAX;
+
+	if ((uint64_t)s->n_members * c->n_runs > (uint64_t)SEARCH_COSTS * c->members)
+		return count_by_rank(s, c, job);
 
 	for (size_t i = 0; i < s->n_members; i++) {
 		const struct sync_member *m = &s->members[i];
@@ -147,20 +192,7 @@ static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t
 /* True if a process of this rank of the job is a member that lives here. */
 static bool rank_lives_here(const struct sync *s, const struct comm *c, uint32_t rank, uint64_t job)
 {
-	size_t low = 0, high = s->n_members;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (s->members[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < s->n_members && s->members[low].rank == rank; low++)
-		if (is_local(&s->members[low], c, job))
-			return true;
-	return false;
+	return comm_has_world(c, rank) && is_here(s, rank, job);
 }
 
 static bool is_member(const struct sync *s, uint64_t job, uint32_t rank)
