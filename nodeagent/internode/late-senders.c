@@ -15,6 +15,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/wrong-order.h"
+#include "nodeagent/match/probes.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/comm/causes.h"
@@ -130,7 +131,7 @@ static void count_wrong_order(void *arg, struct longest_wait *w, uint32_t path)
 	kept->kind = WAIT_WRONG_ORDER;
 }
 
-/* wait: what the receive has waited, or NULL. error: of the clocks, between sender and receiver. */
+/* wait: what the call has waited, or NULL. error: of the clocks, between sender and receiver. */
 static void look_at_order(struct matching *m, const struct match_send *s,
 	const struct match_receive *r, const struct longest_wait *wait, uint64_t error)
 {
@@ -152,9 +153,15 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 		wait);
 }
 
+/* Whether the call that has completed the receive may have completed others. */
+static bool may_be_several(const struct traffic *t, const struct match_receive *r)
+{
+	return r->enter != r->done.enter || (t && matching_is_sendrecv(t, r->done.path));
+}
+
 /* Adds it, and returns what counts now; NULL: its call has waited longer for another one. */
 static const struct longest_wait *count_wait(
-	struct matching *m, const struct match_receive *r, struct longest_wait *w)
+	struct matching *m, const struct match_receive *r, struct longest_wait *w, bool is_probe)
 {
 	const struct process *p = matching_process(m, r->destination);
 	struct traffic *t = p ? p->traffic : NULL;
@@ -163,7 +170,7 @@ static const struct longest_wait *count_wait(
 	w->late = p ? matching_rank(p, w->about.from, r->destination) : UINT32_MAX;
 	if (w->late == UINT32_MAX)
 		w->late = matching_late_job(m, w->about.from, t);
-	if (r->enter != r->done.enter || (t && matching_is_sendrecv(t, w->path)))
+	if (!is_probe && may_be_several(t, r))
 		kept = longest_add(matching_longest(m), t, w);
 	else if (t) /* it completed nothing else */
 		traffic_count_longest(t, w, 1);
@@ -174,10 +181,10 @@ static const struct longest_wait *count_wait(
 	return kept;
 }
 
-void matching_late_sender(
-	struct matching *m, const struct match_send *s, const struct match_receive *r)
+/* A receive, or a call of MPI_Probe() before it in place of the one that completed it. */
+static inline __attribute__((always_inline)) void look_at_call(struct matching *m,
+	const struct match_send *s, const struct match_receive *r, uint64_t error, bool is_probe)
 {
-	const uint64_t error = matching_process(m, s->source) ? 0 : m->clock_bound;
 	const uint64_t ticks = wait_of(s, r, error);
 	struct longest_wait w;
 
@@ -192,7 +199,52 @@ void matching_late_sender(
 		.error = error,
 		.about = {s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter,
 			s->history}};
-	look_at_order(m, s, r, count_wait(m, r, &w), error);
+	look_at_order(m, s, r, count_wait(m, r, &w, is_probe), error);
+}
+
+/* It may have been found there, and was waited for there, if at all. */
+static bool look_at_probe(struct matching *m, const struct match_send *s,
+	const struct match_receive *r, const struct match_probe *probe, uint64_t error)
+{
+	struct match_receive in = *r;
+
+	if ((int64_t)(s->enter - probe->leave - error) > 0)
+		return false;
+	in.done.enter = probe->enter;
+	in.done.leave = probe->leave;
+	in.done.path = probe->path;
+	in.done.thread = r->thread;
+	look_at_call(m, s, &in, error, true);
+	return true;
+}
+
+/* False: none of the calls before the receive can have found the message. */
+static __attribute__((noinline)) bool look_at_probes(struct matching *m, const struct match_send *s,
+	const struct match_receive *r, uint64_t error)
+{
+	const struct process *p = matching_process(m, r->destination);
+	const struct match_probe *probe;
+	bool is_found = false;
+
+	if (!p || !p->traffic || r->done.unknown || r->done.cancelled)
+		return false;
+	for (uint32_t number = r->done.probes; number; number = probe->before) {
+		probe = traffic_probe(p->traffic, number);
+		if (!probe)
+			break;
+		is_found |= look_at_probe(m, s, r, probe, error);
+	}
+	return is_found;
+}
+
+void matching_late_sender(
+	struct matching *m, const struct match_send *s, const struct match_receive *r)
+{
+	const uint64_t error = matching_process(m, s->source) ? 0 : m->clock_bound;
+
+	if (r->done.probes && look_at_probes(m, s, r, error))
+		return;
+	look_at_call(m, s, r, error, false);
 }
 
 void matching_late_free(struct matching *m)

@@ -77,8 +77,9 @@ struct match_done {
 	uint32_t path;	       /* the caller's number of that call's path, or 0; not looked at */
 	uint64_t enter, leave; /* of the call in which it did */
 	uint64_t bytes;
-	bool cancelled; /* it has received nothing */
-	bool unknown;	/* freed by the user, or in error: nothing else here is valid */
+	uint32_t probes; /* number of the last of match/probes.h, or 0; not looked at */
+	bool cancelled;	 /* it has received nothing */
+	bool unknown;	 /* freed by the user, or in error: nothing else here is valid */
 };
 
 struct match_receive {

@@ -177,6 +177,7 @@ static struct match_done done_of(const struct match_message *c, uint64_t bytes)
 		.tag = c->m->field,
 		.thread = c->thread,
 		.path = c->path,
+		.probes = c->probes,
 		.enter = c->since,
 		.leave = c->until,
 		.bytes = bytes,

@@ -60,6 +60,7 @@ struct match_message {
 	/* of a send, a receive, a probe that waits, or DONE: the caller's number of its call path,
 	 * or 0 */
 	uint32_t path;
+	uint32_t probes;  /* of a receive or DONE: match_done.probes */
 	uint32_t mode;	  /* of a send: enum match_send_mode */
 	uint32_t history; /* of a send: match_send.history */
 	bool probe;	  /* POST: by Mprobe or Improbe, not by Imrecv */

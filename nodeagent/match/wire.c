@@ -13,8 +13,8 @@
  *   A receive has the same fields, with its actual source and tag and the bytes that
  *   came; then a byte of bits that say what it was posted with and what else follows:
  *   DONE_THREAD the thread that completed it, DONE_PATH the number of the path of that call
- *   if it is another one than before. Last: begin of that call less the end of
- *   the other, its end less its begin.
+ *   if it is another one than before, DONE_PROBES that of the calls that probed for it. Last: begin
+ * of that call less the end of the other, its end less its begin.
  *
  *   always, ticket less the last one less 1, enter less the last one,
  *           leave less enter
@@ -40,10 +40,17 @@ enum part {
 
 enum sent { SENT_MODES = 8, SENT_PATH = 8, SENT_ENTER = 16, SENT_LEAVE = 32, SENT_END = 64 };
 
-enum tail { ANY_SOURCE = 1, ANY_TAG = 2, UNKNOWN = 4, DONE_THREAD = 8, DONE_PATH = 16 };
+enum tail {
+	ANY_SOURCE = 1,
+	ANY_TAG = 2,
+	UNKNOWN = 4,
+	DONE_THREAD = 8,
+	DONE_PATH = 16,
+	DONE_PROBES = 32
+};
 
 #define NUMBER_BYTES 10
-#define RECORD_BYTES (1 + 3 * 8 + 12 * NUMBER_BYTES + 1)
+#define RECORD_BYTES (1 + 3 * 8 + 13 * NUMBER_BYTES + 1)
 
 /* ---- writing ------------------------------------------------------------------ */
 
@@ -150,12 +157,15 @@ void match_batch_receive(struct match_batch *b, const struct match_receive *r)
 				     (r->tag == MATCH_ANY_TAG ? ANY_TAG : 0) |
 				     (r->done.unknown ? UNKNOWN : 0) |
 				     (r->done.thread != r->thread ? DONE_THREAD : 0) |
-				     (r->done.path != b->last_path ? DONE_PATH : 0));
+				     (r->done.path != b->last_path ? DONE_PATH : 0) |
+				     (r->done.probes ? DONE_PROBES : 0));
 	if (r->done.thread != r->thread)
 		put_number(b, r->done.thread);
 	if (r->done.path != b->last_path)
 		put_number(b, r->done.path);
 	b->last_path = r->done.path;
+	if (r->done.probes)
+		put_number(b, r->done.probes);
 	put_difference(b, r->done.enter - r->leave);
 	put_difference(b, r->done.leave - r->done.enter);
 }
@@ -312,6 +322,8 @@ static struct match_receive get_receive(struct reader *r, const struct match_sen
 	if (parts & DONE_PATH)
 		r->last_path = get_small(r);
 	q.done.path = r->last_path;
+	if (parts & DONE_PROBES)
+		q.done.probes = get_small(r);
 	q.done.enter = q.leave + get_difference(r);
 	q.done.leave = q.done.enter + get_difference(r);
 	return q;

@@ -7,6 +7,7 @@
  * replay_block() knows them.
  */
 #include "mpi_id.h"
+#include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/sequences.h"
 #include "nodeagent/replay/tree/anchor.h"
@@ -75,7 +76,7 @@ static void watch_mpi(struct replay *r, struct node *n)
 {
 	struct node *parent = n->parent;
 
-	calltree_extra(n)->watched = true;
+	calltree_extra(n)->watched |= WATCH_ITERATIONS;
 	if (!r->is_shadow && !calltree_extra(r->base->node)->slices)
 		r->base->node->extra->slices = slices_new(r->start);
 	if (depth_of(n) > PERIOD_DEPTH || (parent->parent && !may_iterate(parent->key)))
@@ -98,7 +99,7 @@ void replay_iteration_path(struct replay *r, struct node *n)
 	if (!depth || depth > ITERATION_DEPTH || r->n_iterated[depth] >= ITERATION_PATHS)
 		return;
 	r->n_iterated[depth]++;
-	calltree_extra(n)->watched = true;
+	calltree_extra(n)->watched |= WATCH_ITERATIONS;
 	n->extra->iterations = iterations_new();
 }
 
@@ -263,8 +264,12 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 {
 	struct node_extra *e = n->extra;
 
-	if (!e->watched)
-		return;
+	if (unlikely(e->watched != WATCH_ITERATIONS)) {
+		if (e->watched & WATCH_PROBE)
+			traffic_probed(r->track, n, f->since, t);
+		if (!(e->watched & WATCH_ITERATIONS))
+			return;
+	}
 	if (key_mpi(n->key) != KEY_NO_MPI || key_is_site(n->key)) {
 		leave_mpi(r, f, n, t);
 		return;
@@ -288,5 +293,5 @@ void replay_iteration_left(struct replay *r, const struct frame *f, struct node 
 	}
 	iterations_free(e->iterations);
 	e->iterations = NULL;
-	e->watched = false;
+	e->watched &= ~WATCH_ITERATIONS;
 }

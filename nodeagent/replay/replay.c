@@ -2,6 +2,7 @@
 #include "nodeagent/replay/replay.h"
 
 #include <stdlib.h>
+#include "mpi_id.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/sequences.h"
@@ -23,6 +24,8 @@ static void note_path(void *ctx, struct node *n)
 	r->slow |= SLOW_FRESH;
 	if (r->window)
 		replay_window_path(r, n);
+	if (r->track && key_mpi(n->key) == VFTR_MPI_PROBE && traffic_asks_probes(r->track))
+		calltree_extra(n)->watched |= WATCH_PROBE;
 	if (r->iterates)
 		replay_iteration_path(r, n);
 }

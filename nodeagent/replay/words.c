@@ -180,7 +180,8 @@ static inline __attribute__((always_inline)) bool leave_is_own(const struct repl
 		return false;
 	if (f->depth)
 		return true;
-	if (unlikely(n->extra) && n->extra->watched && r->tell_slow)
+	if (unlikely(n->extra) &&
+		(n->extra->watched & WATCH_PROBE || (n->extra->watched && r->tell_slow)))
 		return false;
 	return !sampled || is_unsampled(r->sampled, n, t, elapsed(f->since, t));
 }

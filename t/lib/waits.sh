@@ -63,3 +63,30 @@ same_late() {
 			for (k in is) if (!(k in wanted) && is[k] > least) { print "of nobody: " k; bad = 1 }
 			exit bad }' "$1" "$2"
 }
+
+# probes JSON: the waits in probes, by path
+probes() {
+	jq '[.waits[] | select(.path | test("^MPI_M?[Pp]robe")) |
+		{kind, path: (.path | gsub(" "; "")), calls, t_s}] | sort_by(.kind, .path)' "$1"
+}
+
+# same_probes EXACT ONLINE: they are the same in both; their paths are added to "probes"
+same_probes() {
+	probes "$1" >exact.probes && probes "$2" >online.probes || return
+	jq -r '.[].path' exact.probes >>probes
+	jq -e -n --slurpfile exact exact.probes --slurpfile online online.probes '
+		($exact[0] | map(del(.t_s))) == ($online[0] | map(del(.t_s))) and
+		([$exact[0], $online[0]] | transpose | all((.[0].t_s - .[1].t_s | fabs) < 1e-6 * .[0].calls))' ||
+		{ cat exact.probes online.probes; return 1; }
+}
+
+# like_probes EXACT ONLINE: between nodes, with what the clocks may be wrong: by path, within 2 % and 1 ms
+like_probes() {
+	probes "$1" >exact.probes && probes "$2" >online.probes || return
+	jq -r '.[].path' exact.probes >>probes
+	jq -e -n --slurpfile exact exact.probes --slurpfile online online.probes '
+		def sums: group_by(.path) | map({key: .[0].path, value: (map(.t_s) | add)}) | from_entries;
+		($exact[0] | sums) as $a | ($online[0] | sums) as $b | [$a, $b | keys[]] | unique |
+		all(.[]; (($a[.] // 0) - ($b[.] // 0) | fabs) < 0.02 * ($a[.] // 0) + 0.001)' ||
+		{ cat exact.probes online.probes; return 1; }
+}

@@ -9,6 +9,7 @@ need_built "$AGENT" "$VFTR" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi
 nodes_up 2
 . "$T/lib/clocks.sh"
 . "$T/lib/efficiency.sh"
+. "$T/lib/waits.sh"
 mpicc_traced openmpi "$BIN/causal" "$T/mpi/causal/app-causal.c" &&
 	mpicc_traced openmpi "$BIN/random" "$T/mpi/causal/app-causal-random.c" ||
 	{ echo "Bail out! the programs of t/mpi/causal do not build"; exit 1; }
@@ -58,6 +59,8 @@ test_expect 'random programs: what is earlier than its cause by the clocks is no
 		limit "$VFTR" run -q --trace -o random -- $(nodes_mpirun 2) --mca osc pt2pt,sm -np 4 "$BIN/random" $seed 2 25
 		"$VFTR" critical-path --json random >json
 		of_window json
+		"$VFTR" waits --json random >online.json
+		like_probes json online.json
 		is "[]" "$(jq -c ".estimated - [\"untold_calls\"]" json)"
 		jq -e ".unresolved_s < 0.1 * .mpi_wait_s and .mpi_wait_s > 0.001" json
 	done'

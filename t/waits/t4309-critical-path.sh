@@ -4,6 +4,7 @@
 # random ones against t/mpi/causal/reference.py, which knows only the definitions.
 test_description='critical path, serialisation and transfer, waits and their causes'
 . "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/waits.sh"
 need jq
 need_built "$AGENT" "$VFTR"
 
@@ -126,10 +127,13 @@ for mpi in $mpis; do
 			python3 "$T/mpi/causal/reference.py" dump.json exact.json ||
 				{ echo "seed $seed"; exit 1; }
 			of_window exact.json
+			"$VFTR" waits --json random >online.json
+			same_probes exact.json online.json || { echo "seed $seed"; exit 1; }
 			jq ".waits[] | select(.kind == \"rma_lock\") | .calls" exact.json >>locks-$mpi
 		done
 		cat locks-$mpi
-		[ -s locks-$mpi ]'
+		[ -s locks-$mpi ]
+		[ -s probes ] && rm probes'
 done
 
 set -- $mpis

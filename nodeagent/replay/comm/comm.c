@@ -53,6 +53,7 @@ void traffic_free(struct traffic *t)
 	requests_free(t);
 	causes_of_process_free(t);
 	free(t->paths.at);
+	match_probes_free(&t->probes);
 	spawned_merges_free(t);
 	comms_free(t);
 	sums_free(t);
@@ -158,11 +159,13 @@ void traffic_track_end(struct traffic_track *l, struct calltree *past)
 		t->limits |= (unsigned)order_incomplete(t->order) << LIMIT_ORDER;
 	}
 	free(l->pending);
+	free(l->probes);
 	free(l);
 }
 
 void traffic_track_moved(struct traffic_track *l, const struct node *from)
 {
+	l->n_probes = 0; /* some may have moved, and are over for long */
 	requests_moved(l, from);
 	paths_moved(l, from);
 	if (l->traffic->sync)

@@ -29,6 +29,7 @@
 
 struct conf;
 struct longest_wait;
+struct match_probe;
 struct match_process;
 struct sync;
 struct traffic;
@@ -71,6 +72,16 @@ void traffic_track_moved(struct traffic_track *l, const struct node *from);
  */
 typedef size_t traffic_activity(
 	void *ctx, uint64_t from, uint64_t to, activity_stretch *stretch, void *arg);
+/* True if calls of MPI_Probe() are wanted. */
+bool traffic_asks_probes(const struct traffic_track *l);
+/*
+ * One of them, at node n, is over. It is taken to have found what the thread receives next, and so
+ * to have waited for it if it was sent meanwhile.
+ */
+void traffic_probed(struct traffic_track *l, struct node *n, uint64_t enter, uint64_t leave);
+/* A call with this number (match_done.probes); NULL: it is not known. */
+const struct match_probe *traffic_probe(const struct traffic *t, uint32_t number);
+
 /* True if others may wait for this thread, so that traffic_track_activity() is wanted, once. */
 bool traffic_asks_activity(const struct traffic_track *l);
 /* Where to add the calls that the thread leaves from these ticks on, until traffic_track_end(). */

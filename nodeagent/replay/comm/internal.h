@@ -5,6 +5,7 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/rank.h"
+#include "nodeagent/match/probes.h"
 #include "nodeagent/replay/comm/share.h"
 #include "nodeagent/replay/comm/listener.h"
 #include "nodeagent/replay/comm/comm.h"
@@ -427,6 +428,7 @@ struct traffic {
 	size_t first_gone, n_gone, cap_gone;
 
 	struct requests requests;
+	struct match_probes probes; /* those of messages that were received */
 	struct paths paths;
 	struct causes *all_causes;	    /* of sync, or NULL */
 	struct cause_rows causes;	    /* of its waits */
@@ -450,16 +452,26 @@ struct traffic {
 	unsigned limits;			/* bits, by enum traffic_limit */
 };
 
+/* A call of MPI_Probe(). */
+struct probed {
+	struct node *node;
+	uint64_t enter, leave;
+};
+
+#define PROBES_KEPT 16u
+
 struct traffic_track {
 	struct traffic *traffic;
 	struct calltree *tree;
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open;	    /* requests it has posted */
-	size_t n_arrived;   /* its arrivals that sync.c keeps */
-	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
-	uint64_t earlier;   /* when the next message took place, or 0 */
+	size_t n_open;	       /* requests it has posted */
+	size_t n_arrived;      /* its arrivals that sync.c keeps */
+	uint32_t last_path;    /* the last number that a path of its tree has got, or 0 */
+	struct probed *probes; /* since its last receive, the last PROBES_KEPT */
+	size_t n_probes, cap_probes;
+	uint64_t earlier;		  /* when the next message took place, or 0 */
 	struct thread_activity *activity; /* or NULL */
 	uint64_t history_at;		  /* ticks of its last history (history.h) ... */
 	uint32_t history;		  /* ... and the number of that, or 0 */

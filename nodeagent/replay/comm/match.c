@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gives settled records to the matcher, with ids of processes in place of ranks. */
+#include <string.h>
+
+#include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/match/probes.h"
 #include "nodeagent/match/process.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/history.h"
@@ -59,6 +63,45 @@ static uint32_t history_before(
 	return history_note(h, l, since);
 }
 
+/* ---- probes -------------------------------------------------------------------------------- */
+
+bool traffic_asks_probes(const struct traffic_track *l)
+{
+	return l->traffic->conf->mpi_waits;
+}
+
+void traffic_probed(struct traffic_track *l, struct node *n, uint64_t enter, uint64_t leave)
+{
+	if (l->n_probes == PROBES_KEPT)
+		memmove(l->probes, l->probes + 1, --l->n_probes * sizeof(l->probes[0]));
+	*LIST_ADD(l, probes) = (struct probed){n, enter, leave};
+}
+
+const struct match_probe *traffic_probe(const struct traffic *t, uint32_t number)
+{
+	return match_probes_find(&t->probes, number);
+}
+
+/* The calls before a receive of the thread; the number of the last one, or 0. */
+static __attribute__((noinline)) uint32_t take_probes(
+	struct traffic_track *l, const struct message *posted)
+{
+	uint32_t before = 0;
+
+	if (posted->flags & (MESSAGE_MATCHED | MESSAGE_PARTITIONED))
+		return 0;
+	for (size_t i = 0; i < l->n_probes; i++)
+		before = match_probes_add(
+			&l->traffic->probes, &(struct match_probe){.enter = l->probes[i].enter,
+						     .leave = l->probes[i].leave,
+						     .path = path_number(l, l->probes[i].node),
+						     .before = before});
+	l->n_probes = 0;
+	return before;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
 void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed)
 {
 	const struct traffic *t = l->traffic;
@@ -83,6 +126,8 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		  is_matched_probe(p->node);
 	if (m.probe && key_mpi(p->node->key) == VFTR_MPI_MPROBE)
 		m.path = path_number(l, p->node);
+	if (l->n_probes && p->m.kind == RECORD_RECV && !failed)
+		m.probes = take_probes(l, &p->m);
 	if (p->comm->joins && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
 		return;
 	m.comm = p->comm->id;
@@ -109,7 +154,7 @@ void match_comm_gone(struct traffic *t, const struct comm *c)
 
 void match_completion(struct traffic *t, const struct request *q, const struct completion *c)
 {
-	const struct match_message m = {.m = &c->m,
+	struct match_message m = {.m = &c->m,
 		.comm = q->of.comm ? q->of.comm->id : 0,
 		.peer = q->of.comm ? place_of(t, q->of.comm, c->m.peer) : MATCH_ELSEWHERE,
 		.since = c->since,
@@ -119,6 +164,9 @@ void match_completion(struct traffic *t, const struct request *q, const struct c
 
 	if (!t->match || !q->of.comm)
 		return;
+	if (q->track && q->track->n_probes && q->of.m.kind == RECORD_POST &&
+		!(c->m.flags & (MESSAGE_CANCELLED | MESSAGE_UNKNOWN)))
+		m.probes = take_probes(q->track, &q->of.m);
 	if (!q->of.comm->joins || !spawned_match(t, q->of.comm, c->m.peer, &q->of.m, &m))
 		match_process_done(t->match, &q->of.m, &m);
 }

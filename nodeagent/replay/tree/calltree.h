@@ -118,6 +118,10 @@ struct node_stacks {
 	uint64_t ticks; /* of a CPU, that the own ones stand for */
 };
 
+/* Who looks at the exits of a node, one by one. */
+#define WATCH_ITERATIONS 1u /* replay/iterations.c: of this one, or those around it */
+#define WATCH_PROBE	 2u /* MPI_Probe: replay/comm/comm.h */
+
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
 	uint64_t lost;	    /* calls below it that were not recorded */
@@ -140,7 +144,7 @@ struct node_extra {
 	struct iterations *iterations; /* or NULL; of the first thread of a process */
 	struct period *period;	       /* the same, of what it calls */
 	struct slices *slices;	       /* the same, of the root */
-	bool watched;		       /* this one, or those around it: replay/iterations.c */
+	uint8_t watched;	       /* WATCH_ bits: what its exits are looked at for */
 	bool no_period;		       /* it is no path of its caller's period that is kept */
 };
 

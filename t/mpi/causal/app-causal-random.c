@@ -154,26 +154,63 @@ static void persistent(void)
 }
 
 /* A message is found first, then received. */
+static void find_and_match(unsigned how)
+{
+	MPI_Message found;
+	MPI_Request q;
+
+	MPI_Mprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+	work();
+	if (how) {
+		MPI_Mrecv(to_here, 24, MPI_CHAR, &found, MPI_STATUS_IGNORE);
+		return;
+	}
+	MPI_Imrecv(to_here, 24, MPI_CHAR, &found, &q);
+	work();
+	MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+
+static void receive(int with_tag)
+{
+	MPI_Recv(
+		to_here, 24, MPI_CHAR, MPI_ANY_SOURCE, with_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* By MPI_Probe(), which takes it from nobody: so others may be received before. */
+static void find(unsigned how)
+{
+	MPI_Request q;
+
+	MPI_Probe(MPI_ANY_SOURCE, how == 2 ? 7 : tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	work();
+	if (how == 0) {
+		receive(tag);
+	} else if (how == 1) {
+		MPI_Probe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Irecv(to_here, 24, MPI_CHAR, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &q);
+		work();
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	} else {
+		receive(how == 2 ? tag : 7);
+		receive(how == 2 ? 7 : tag);
+	}
+}
+
 static void probed(void)
 {
 	const int from = (int)draw((unsigned)size);
 	const int to = (from + 1 + (int)draw((unsigned)size - 1)) % size;
-	const unsigned how = draw(2);
-	MPI_Message found;
-	MPI_Request q;
+	const unsigned how = draw(6);
 
 	if (rank == from) {
 		MPI_Send(from_here, 24, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+		work();
+		if (how >= 4)
+			MPI_Send(from_here, 24, MPI_CHAR, to, 7, MPI_COMM_WORLD);
+	} else if (rank == to && how < 2) {
+		find_and_match(how);
 	} else if (rank == to) {
-		MPI_Mprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-		work();
-		if (how) {
-			MPI_Mrecv(to_here, 24, MPI_CHAR, &found, MPI_STATUS_IGNORE);
-			return;
-		}
-		MPI_Imrecv(to_here, 24, MPI_CHAR, &found, &q);
-		work();
-		MPI_Wait(&q, MPI_STATUS_IGNORE);
+		find(how - 2);
 	}
 }
 
@@ -335,8 +372,8 @@ static void locks(void)
 static void step(void)
 {
 	static void (*const all[])(void) = {message, message, message, halo, ring, persistent,
-		probed, gather_any, collective, collective, collective_later, fences, epochs, locks,
-		locks};
+		probed, probed, gather_any, collective, collective, collective_later, fences,
+		epochs, locks, locks};
 
 	tag = 10 + (tag + 1) % 1000; /* so that a message for anybody is of this step */
 	work();

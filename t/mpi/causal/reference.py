@@ -80,6 +80,7 @@ class Run:
         self.sends, self.receives, self.all = {}, {}, defaultdict(dict)
         self.init = {}
         self.probes, self.probed = defaultdict(list), set()
+        self.looked, self.plain = defaultdict(list), defaultdict(list)
         self.groups, self.counts = {}, defaultdict(int)
         self.locks, self.given_back = {}, []
         open_calls = defaultdict(list)
@@ -91,11 +92,21 @@ class Run:
                           open_calls[rank])
             elif e["event"] == "message":
                 self.message(rank, e, ends, paths[e["lane"]][e["stack"]])
+        self.find_probed(ends)
         self.find_locks(ends)
         for rank, r in self.ranks.items():
             by_leave = {c.leave: c for c in r.calls}
             for end, what in ends[rank]:
                 by_leave[end].done.append(what)
+
+    def find_probed(self, ends):
+        """MPI_Probe is taken to have found what is received next."""
+        for rank, calls in self.looked.items():
+            for enter, leave in calls:
+                flow = min((r for r in self.plain[rank] if r[0] > enter), default=(0, None))[1]
+                if flow is not None:
+                    ends[rank].append((leave, ("probe", flow)))
+                    self.probed.add(flow)
 
     @staticmethod
     def paths_of(stacks):
@@ -126,6 +137,8 @@ class Run:
                 r.calls[-1].leave = t
                 if function == "MPI_Mprobe":
                     self.probes[rank].append(t)
+                elif function == "MPI_Probe":
+                    self.looked[rank].append((r.calls[-1].enter, t))
 
     @staticmethod
     def close(r, t, stack):
@@ -146,6 +159,8 @@ class Run:
             if path.split("<")[0] in ("MPI_Mrecv", "MPI_Imrecv"):  # one after the other
                 ends[rank].append((self.probes[rank].pop(0), ("probe", e["flow"])))
                 self.probed.add(e["flow"])
+            else:
+                self.plain[rank].append((e["end_ns"], e["flow"]))
             self.receives[e["flow"]] = dict(rank=rank, t=e["t_ns"], end=e["end_ns"])
             ends[rank].append((e["end_ns"], ("receive", e["flow"])))
         elif e["kind"] == "collective":

@@ -62,6 +62,7 @@ static struct match_receive a_receive(uint32_t i)
 			.enter = 1000015 + 50 * i,
 			.leave = 1000030 + 50 * i,
 			.bytes = i % 100,
+			.probes = i % 6 ? 0 : i,
 			.unknown = i % 11 == 0}};
 }
 
@@ -91,6 +92,7 @@ static void on_receive(void *arg, const struct match_receive *r)
 	ck_assert_uint_eq(r->done.thread, wanted.done.thread);
 	ck_assert_uint_eq(r->done.enter, wanted.done.enter);
 	ck_assert_uint_eq(r->done.leave, wanted.done.leave);
+	ck_assert_uint_eq(r->done.probes, wanted.done.probes);
 	ck_assert_uint_eq(r->done.bytes, wanted.done.bytes);
 	ck_assert_int_eq(r->done.unknown, wanted.done.unknown);
 	came++;
