@@ -187,19 +187,19 @@ static inline struct arrival *instance_add_arrival(struct sync *s, struct instan
 	s->n_arrivals++;
 	return a;
 }
-/* What others may wait for: its rank, group, root and since are set. */
-static inline void instance_await(struct instance *i, const struct arrival *a)
+/* What others may wait for. The last three are those of the arrival, which is not read: mostly it
+ * is in no cache yet. */
+static inline __attribute__((always_inline)) void instance_await(
+	struct instance *i, const struct arrival *a, uint64_t since, bool other_group, bool is_root)
 {
-	const unsigned side = a->other_group;
-
-	if (!i->awaited.last[side] || (int64_t)(a->since - i->since[side]) > 0) {
-		i->awaited.last[side] = a;
-		i->since[side] = a->since;
+	if (!i->awaited.last[other_group] || (int64_t)(since - i->since[other_group]) > 0) {
+		i->awaited.last[other_group] = a;
+		i->since[other_group] = since;
 	}
-	if (a->is_root)
+	if (is_root)
 		i->awaited.root = a;
-	if (i->n == 1 || (int64_t)(a->since - i->first_since) < 0)
-		i->first_since = a->since;
+	if (i->n == 1 || (int64_t)(since - i->first_since) < 0)
+		i->first_since = since;
 }
 
 /* Counts the waits of its members, at once or with sync_settle(), and drops it. Nothing is known of

@@ -306,12 +306,13 @@ static inline struct purpose purpose_of(struct sync *s, uint32_t function)
 	return s->met_for;
 }
 
-/* The instance, and the member in it, which does not block. NULL: no member waits for another one,
- * or it lies. */
+/* The instance, with the member in it. call: of its arrival what is not in the meeting. NULL: no
+ * member waits for another one, or it lies. */
 static inline __attribute__((always_inline)) struct instance *come(
-	struct sync *s, struct traffic *t, const struct meeting *m, struct arrival **at)
+	struct sync *s, struct traffic *t, const struct meeting *m, const struct arrival *call)
 {
 	struct instance *i = *place_of(s, m->id, m->ticket);
+	bool other_group, is_root;
 	struct arrival *a;
 	uint32_t group;
 
@@ -328,20 +329,28 @@ static inline __attribute__((always_inline)) struct instance *come(
 	refresh(s, m->comm, t);
 	i->living += m->comm->is_local && (t->job == i->traffic->job || has_spawned_side(m->comm));
 	group = group_of(m->comm);
-	*at = a = instance_add_arrival(s, i);
+	a = instance_add_arrival(s, i);
+	is_root = m->root == (i->two_groups ? MESSAGE_ROOT_HERE : m->comm->rank);
+	other_group = i->two_groups && i->n > 1 && group != i->group;
 	*a = (struct arrival){.traffic = t,
+		.track = call->track,
+		.enter = call->enter,
 		.since = m->since,
 		.until = m->until,
 		.activity = thread_activity_hold(m->activity),
 		.rank = m->comm->rank,
-		.is_root = m->root == (i->two_groups ? MESSAGE_ROOT_HERE : m->comm->rank),
+		.path = call->path,
+		.stack = call->stack,
+		.thread = call->thread,
+		.blocks = call->blocks,
+		.is_root = is_root,
 		.no_root = m->root == MESSAGE_NO_RANK,
-		.other_group = i->two_groups && i->n > 1 && group != i->group};
+		.other_group = other_group};
 	if (i->n == 1) {
 		i->group = group;
 		i->root = m->root;
 	}
-	instance_await(i, a);
+	instance_await(i, a, m->since, other_group, is_root);
 	return i;
 }
 
@@ -349,18 +358,17 @@ static inline __attribute__((always_inline)) void arrive_at(
 	struct sync *s, struct traffic_track *l, const struct pending *p, const struct meeting *m)
 {
 	struct comm *c = p->comm;
-	struct arrival *a;
-	struct instance *i = come(s, l->traffic, m, &a);
+	const struct arrival call = {.track = l,
+		.node = p->node,
+		.blocks = true,
+		.thread = l->number & ARRIVAL_THREADS,
+		.stack = p->entered && l->number <= ARRIVAL_THREADS ? p->stack : 0,
+		.path = s->elsewhere && has_members_elsewhere(c) ? path_number(l, p->node) : 0};
+	struct instance *i = come(s, l->traffic, m, &call);
 
 	if (!i)
 		return;
 	l->n_arrived++;
-	a->track = l;
-	a->node = p->node;
-	a->blocks = true;
-	a->thread = l->number & ARRIVAL_THREADS;
-	a->stack = p->entered && l->number <= ARRIVAL_THREADS ? p->stack : 0;
-	a->path = s->elsewhere && has_members_elsewhere(c) ? path_number(l, p->node) : 0;
 	if (c->local == 1)
 		find_phase(s, i, l, p);
 	c->left = m->until;
@@ -477,13 +485,11 @@ void sync_complete(
 		.root = p->m.peer,
 		.activity = q->track ? q->track->activity : NULL,
 		.next = &p->comm->arrives_next};
-	struct arrival *a;
-	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m, &a) : NULL;
+	const struct arrival call = {.enter = c->since, .path = c->path};
+	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m, &call) : NULL;
 
 	if (!i)
 		return;
-	a->enter = c->since;
-	a->path = c->path;
 	if (is_complete(s, i))
 		instance_finish(s, i);
 }
@@ -492,7 +498,7 @@ void sync_complete(
 void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until,
 	const struct exposure_pair *pair)
 {
-	struct arrival *a;
+	const struct arrival call = {.enter = p->since, .path = path_number(l, p->node)};
 	struct instance *i = come(s, l->traffic,
 		&(struct meeting){.comm = p->comm,
 			.id = elsewhere_hash(
@@ -503,15 +509,13 @@ void sync_meet(struct sync *s, struct traffic_track *l, const struct pending *p,
 			.until = until,
 			.root = pair->awaited,
 			.activity = l->activity},
-		&a);
+		&call);
 
 	if (!i)
 		return;
 	i->of_pair = true;
 	i->one_awaited = pair->awaited;
 	i->one_waiting = pair->waiting;
-	a->enter = p->since;
-	a->path = path_number(l, p->node);
 	if (is_complete(s, i))
 		instance_finish(s, i);
 }
