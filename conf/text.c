@@ -62,6 +62,34 @@ size_t utf8_length(const char *text, uint32_t *code)
 	return n;
 }
 
+bool utf8_is_visible(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} unseen[] = {
+		{0, 0x1f},	    /* C0 */
+		{0x7f, 0x9f},	    /* DEL and C1, which steer terminals as C0 does */
+		{0xad, 0xad},	    /* a hyphen that is seen at ends of lines only */
+		{0x34f, 0x34f},	    /* combining grapheme joiner */
+		{0x61c, 0x61c},	    /* Arabic letter mark */
+		{0x115f, 0x1160},   /* fillers */
+		{0x180e, 0x180e},   /* Mongolian vowel separator */
+		{0x200b, 0x200f},   /* without width; left-to-right and right-to-left marks */
+		{0x2028, 0x202e},   /* ends of lines, embeddings and overrides of the direction */
+		{0x2060, 0x206f},   /* without width, isolates of the direction */
+		{0x3164, 0x3164},   /* a filler */
+		{0xfeff, 0xfeff},   /* byte order mark */
+		{0xffa0, 0xffa0},   /* a filler */
+		{0xfff0, 0xfffb},   /* annotations */
+		{0xe0000, 0xe0fff}, /* tags */
+	};
+
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+		if (code >= unseen[i].first && code <= unseen[i].last)
+			return false;
+	return true;
+}
+
 size_t utf8_span(const char *s, size_t bytes)
 {
 	size_t i = 0, n;
@@ -81,8 +109,7 @@ const char *quoted(char buf[static QUOTE_BYTES], const char *s, size_t bytes)
 		uint32_t code;
 		size_t n = utf8_length(s + i, &code);
 
-		/* C1 controls steer terminals just as C0 controls do */
-		if (n == 0 || n > bytes - i || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+		if (n == 0 || n > bytes - i || !utf8_is_visible(code)) {
 			out += (size_t)sprintf(buf + out, "\\x%02x", c);
 			i++;
 			continue;

@@ -104,9 +104,14 @@ static char *escape_one(char *to, const char **text)
 	}
 	if (code == '"' || code == '\\') {
 		*to++ = '\\';
-	} else if (code < 0x20 || code == 0x7f) {
-		++*text;
-		return to + sprintf(to, "\\u%04x", (unsigned)code);
+	} else if (!utf8_is_visible(code)) { /* the same text for who parses it */
+		const uint32_t pair = code - 0x10000;
+
+		*text += n;
+		if (code < 0x10000)
+			return to + sprintf(to, "\\u%04x", (unsigned)code);
+		return to + sprintf(to, "\\u%04x\\u%04x", 0xd800u | (unsigned)(pair >> 10),
+				    0xdc00u | (unsigned)(pair & 0x3ff));
 	}
 	to = mempcpy(to, *text, n);
 	*text += n;

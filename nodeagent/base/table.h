@@ -72,7 +72,11 @@ size_t table_print(struct table *t, FILE *f);
 size_t text_columns(const char *text);
 /* Is it printable ASCII, and its own text_plain()? */
 bool text_is_plain(const char *text);
-/* Copy without control characters and invalid UTF-8; the caller frees. */
+/*
+ * What is shown of a text from outside, wherever a person reads it: '?' for a control of one byte
+ * and for what is no UTF-8, "\u202e" for others that nobody sees or that turn the direction of
+ * writing (utf8_is_visible()). A copy, which the caller frees.
+ */
 char *text_plain(const char *text);
 /*
  * text_plain() cut to at most `columns` (>= 8) by "..." in the middle, never

@@ -11,15 +11,28 @@
 #include "conf/utf8.h"
 #include "nodeagent/base/util.h"
 
-/* Bytes of the printable character at s, or 0 if '?' stands for its first byte. */
-static size_t printable(const char *s)
+#define ESCAPE_MOST 10 /* bytes, "\\U000e0001" */
+
+/*
+ * What is shown of the character at *text, which moves on behind it: itself, '?' for a byte that
+ * is none, or for a control of one byte, and the number of another one that nobody sees. Returns
+ * its bytes, without a NUL.
+ */
+static size_t show_one(char to[static ESCAPE_MOST + 1], const char **text)
 {
 	uint32_t code;
-	size_t n = utf8_length(s, &code);
+	const size_t n = utf8_length(*text, &code);
+	const char *at = *text;
 
-	if (!n || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029)
-		return 0;
-	return n;
+	*text += n ? n : 1;
+	if (n && utf8_is_visible(code)) {
+		memcpy(to, at, n);
+		return n;
+	}
+	if (n > 1)
+		return (size_t)sprintf(to, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
+	to[0] = '?';
+	return 1;
 }
 
 /* Bytes of plain ASCII that text begins with: nearly all names are just that. */
@@ -44,33 +57,24 @@ size_t text_columns(const char *text)
 	text += columns;
 
 	while (*text) {
-		size_t n = printable(text);
+		char shown[ESCAPE_MOST + 1];
+		const size_t n = show_one(shown, &text);
 
-		text += n ? n : 1;
-		columns++;
+		columns += shown[0] == '\\' ? n : 1;
 	}
 	return columns;
 }
 
 char *text_plain(const char *text)
 {
-	char *plain = xmalloc(strlen(text) + 1);
+	/* an escape is of 2 bytes or more: each becomes three at most */
+	char *plain = xmalloc(3 * strlen(text) + ESCAPE_MOST + 1);
 	size_t same = ascii(text);
 	char *to = mempcpy(plain, text, same);
 
 	text += same;
-	while (*text) {
-		size_t n = printable(text);
-
-		if (n) {
-			memcpy(to, text, n);
-			to += n;
-			text += n;
-		} else {
-			*to++ = '?';
-			text++;
-		}
-	}
+	while (*text)
+		to += show_one(to, &text);
 	*to = '\0';
 	return plain;
 }

@@ -218,6 +218,39 @@ START_TEST(shortened)
 }
 END_TEST
 
+/* What nobody sees, or turns what is seen, is written as its number; nothing else changes. */
+START_TEST(what_is_unseen_is_shown)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"solve", "solve"},
+		{"a\\u202eb", "a\\u202eb"},
+		{"a\033[31mb\tc\177", "a?[31mb?c?"},
+		{"a\xe2\x80\xae"
+		 "b",
+			"a\\u202eb"},
+		{"\xe2\x81\xa6x\xe2\x81\xa9", "\\u2066x\\u2069"},
+		{"\xe2\x80\x8b\xef\xbb\xbf\xc2\xad", "\\u200b\\ufeff\\u00ad"},
+		{"\xe2\x80\xa8", "\\u2028"},
+		{"\xc2\x9b", "\\u009b"},
+		{"\xf3\xa0\x81\x81", "\\U000e0041"},
+		{"\xd7\x90\xd7\x91 \xc3\xbc", "\xd7\x90\xd7\x91 \xc3\xbc"},
+		{"\xff\xe2\x80", "???"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = text_plain(cases[i].text), *again = text_plain(text);
+
+		ck_assert_str_eq(text, cases[i].want);
+		ck_assert_str_eq(again, cases[i].want);
+		ck_assert_uint_eq(text_columns(cases[i].text), text_columns(text));
+		free(text);
+		free(again);
+	}
+}
+END_TEST
+
 /* Two numbers of a quantity and one that is not known, by unit. */
 static struct table *quantities(const double *s, const double *bytes, const double *rate)
 {
@@ -359,6 +392,7 @@ int main(void)
 	tcase_add_test(c, no_rows);
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);
+	tcase_add_test(c, what_is_unseen_is_shown);
 	tcase_add_test(c, one_unit_for_a_column);
 	tcase_add_test(c, estimates_are_marked);
 	tcase_add_test(c, no_line_is_longer_than_the_limit);
