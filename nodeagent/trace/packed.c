@@ -76,13 +76,14 @@ void packer_free(struct packer *p)
 	free(p);
 }
 
-void packer_set_dictionary(struct packer *p, const void *bytes, size_t n, int level)
+bool packer_set_dictionary(struct packer *p, const void *bytes, size_t n, int level)
 {
 	free_dictionaries(p);
 	p->packing_dictionary = level ? p->api.new_packing_dictionary(bytes, n, level) : NULL;
 	p->dictionary = n ? p->api.new_dictionary(bytes, n) : NULL;
-	if ((level && !p->packing_dictionary) || (n && !p->dictionary))
+	if (level && !p->packing_dictionary)
 		die(125, "out of memory");
+	return !n || p->dictionary;
 }
 
 bool packer_pack(struct packer *p, const struct vfd_block *b, struct vfd_block *to)

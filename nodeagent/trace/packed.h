@@ -16,9 +16,10 @@ struct packer *packer_new(char **error);
 void packer_free(struct packer *p);
 /*
  * From now on blocks are packed and unpacked with these bytes as dictionary; they are copied.
- * level: of zstd, 1 to 19, for packing; 0: only to unpack.
+ * level: of zstd, 1 to 19, for packing; 0: only to unpack, and false if they are none, as a
+ * damaged file may say; then there is no dictionary.
  */
-void packer_set_dictionary(struct packer *p, const void *bytes, size_t n, int level);
+bool packer_set_dictionary(struct packer *p, const void *bytes, size_t n, int level);
 
 /*
  * Packs block b, whose payload stands behind it and is not packed, into `to`, which has room for

@@ -162,9 +162,12 @@ static bool next_block(struct repack *k)
 	} else if (n) {
 		memcpy(k->plain->bytes + sizeof(*b), k->read->bytes + sizeof(*b), b->bytes);
 	}
-	if (n && b->kind == VFD_BLOCK_DICTIONARY)
-		packer_set_dictionary(
-			k->packer, k->plain->bytes + sizeof(*b), k->plain->block.bytes, 0);
+	if (n && b->kind == VFD_BLOCK_DICTIONARY &&
+		!packer_set_dictionary(
+			k->packer, k->plain->bytes + sizeof(*b), k->plain->block.bytes, 0)) {
+		why = "its dictionary is none of zstd";
+		n = 0;
+	}
 	if (!n)
 		fail_repack(k, xasprintf("it is damaged at byte %" PRIu64 ": %s", k->at, why));
 	k->at += n;

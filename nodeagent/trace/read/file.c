@@ -179,8 +179,8 @@ static const char *take_dictionary(struct vfd_file *f, const unsigned char *byte
 	if (f->dictionary_seen)
 		return "a file has one dictionary";
 	f->dictionary_seen = true;
-	packer_set_dictionary(f->packer, bytes, n, 0);
-	return NULL;
+	return packer_set_dictionary(f->packer, bytes, n, 0) ? NULL
+							     : "its dictionary is none of zstd";
 }
 
 static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
