@@ -32,9 +32,12 @@ HOOK_CFLAGS = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) -fvisibility=hidden -ftls-
 # What the agent, the tools and the agent's plug-ins have against bad input: what the
 # compiler knows of it. Not what applications load, and not with a sanitizer.
 hardening_wanted := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+# 2 where the C library warns of more
+fortify   := $(shell echo '\#include <stdio.h>' | $(CC) -Werror -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -E -xc - \
+	     >/dev/null 2>&1 && echo 3 || echo 2)
 hardening := $(if $(SANITIZE),,$(foreach F,$(hardening_wanted),\
 	     $(shell $(CC) -Werror $(F) -c -xc -o /dev/null /dev/null 2>/dev/null && echo $(F))) \
-	     $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+	     $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(fortify)))
 hardening_ld := -Wl,-z,relro,-z,now
 ALL_CFLAGS  = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(SANITIZE)
 
