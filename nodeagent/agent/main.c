@@ -39,6 +39,7 @@
 #include "nodeagent/agent/salvage.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/process/rings.h"
 #include "nodeagent/process/rendezvous.h"
 #include "nodeagent/agent/peers.h"
@@ -692,6 +693,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 	}
 	if (!l->command && !a->step && !a->quiet && a->form != FORM_ATTACH)
 		say_session(a, c);
+	sandbox_enter(SANDBOX_AGENT); /* what it is to start has started */
 	agent_serve(a);
 	in_step_writes(a);
 	if (a->form == FORM_EMBEDDED)

@@ -18,6 +18,7 @@
 #include "nodeagent/clock/sync.h"
 #include "nodeagent/collate/tree.h"
 #include "nodeagent/proxy/internal.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/net/route.h"
 #include "nodeagent/net/transport.h"
@@ -64,8 +65,10 @@ static void answer_open(struct proxy *c, const char *plugin, double until)
 	char *error = NULL;
 
 	c->transport = transport_load(plugin, until - transport_now(), &error);
-	if (c->transport)
+	if (c->transport) { /* MPI has started what it starts */
+		sandbox_enter(SANDBOX_AGENT);
 		route_open(c->transport);
+	}
 	if (c->transport)
 		answer_agent(c,
 			(struct answer){.who = c->transport->rank, .size = c->transport->size},
@@ -117,6 +120,7 @@ static void answer_join(struct proxy *c, const char *buf, size_t bytes)
 		inviting.contacts = invited;
 		inviting.n_contacts = 1;
 	}
+	sandbox_enter(SANDBOX_AGENT); /* before the first stranger comes */
 	c->counts.begun = transport_now();
 	c->transport = tcp_open(inviting.lead ? &inviting : proxy_tcp(), host,
 		session < buf + bytes ? session : "", j.deadline_s, &text);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "nodeagent/symbols/elf-file.h"
 #include "nodeagent/symbols/elf.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "shm/clock.h"
@@ -113,6 +114,13 @@ static void limit_all(double seconds)
 	limit(RLIMIT_CPU, (rlim_t)seconds + 1);
 	if (now)
 		limit(RLIMIT_AS, (rlim_t)now + MEMORY_MAX);
+}
+
+/* Files and sockets of the parent are none of its business. */
+static void close_others(int fd)
+{
+	close_range(3, (unsigned)fd - 1, 0);
+	close_range((unsigned)fd + 1, ~0u, 0);
 }
 
 /* One line of output: index, number of the source line, file. */
@@ -292,6 +300,8 @@ ORDER_BY(by_address, struct wanted, by_file(x, y) ?: RISING(location->address))
 static void read_all(struct wanted *w, size_t n, int fd, double seconds)
 {
 	limit_all(seconds);
+	close_others(fd);
+	sandbox_enter(SANDBOX_READER);
 	qsort(w, n, sizeof(*w), by_address);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && !by_file(&w[i], &w[end]); end++)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "nodeagent/trace/dump/vftrace.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"
 
@@ -202,6 +203,7 @@ bool vftrace_link(const char *name, int argc, char **argv, int *status)
 		if (strcmp(name, t->name))
 			continue;
 		program_name = t->name;
+		sandbox_enter(SANDBOX_TOOL);
 		if (!t->usage)
 			*status = t->command(argc, argv);
 		else if (!help && argc == t->wanted + 1)

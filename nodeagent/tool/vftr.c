@@ -5,43 +5,54 @@
 
 #include "conf/conf.h"
 #include "nodeagent/tool/cmd.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
+/* What is left of its rights before it reads its first byte: sandbox.h. */
+enum rights {
+	ALL,   /* it runs other programs, or reads nothing of others */
+	LOOKS, /* SANDBOX_AGENT: at running agents, too */
+	READS, /* SANDBOX_TOOL */
+};
+
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	enum rights rights;
 	const char *text; /* NULL: not listed */
 } commands[] = {
-	{"attach", cmd_attach, "look at processes that run already"},
-	{"collate", cmd_collate, "merge the node profiles of a directory into the summary"},
-	{"compress", cmd_compress, "make sampling files small"},
-	{"config", cmd_config, "print the default configuration, or check a file"},
-	{"critical-path", cmd_critical_path, "show what decided how long a run took"},
-	{"diff", cmd_diff, "compare two profiles by call path"},
-	{"doctor", cmd_doctor, "say whether a program will be traced, and why not"},
-	{"dump", cmd_dump, "print what is in a sampling file"},
-	{"efficiency", cmd_efficiency, "show the parallel efficiency of runs, and its factors"},
-	{"export", cmd_export, "turn sampling files into what other viewers open"},
-	{"findings", cmd_findings, "say what is worth mending in a run"},
-	{"flags", cmd_flags, "print what to add when compiling and linking"},
-	{"help", cmd_help, "explain a subcommand"},
-	{"histogram", cmd_histogram, "show how large the messages were"},
-	{"iterations", cmd_iterations, "show how long the iterations of the main loop lasted"},
-	{"models", cmd_models, "show how functions grow with the number of ranks"},
-	{"open", cmd_open, "open the time line of a run in Perfetto's page"},
-	{"record", cmd_record, NULL},
-	{"report", cmd_report, "write what is known of a run to one HTML file"},
-	{"run", cmd_run, "run a command traced"},
-	{"show", cmd_show, "show the functions that took the most time"},
-	{"stat", cmd_stat, NULL},
-	{"top", cmd_top, "show what a job does while it runs"},
-	{"tree", cmd_tree, "show the call tree with its times"},
-	{"version", cmd_version, NULL},
-	{"waits", cmd_waits, "show what ranks waited for each other"},
-	{"where", cmd_where, "show where all threads of a job are now"},
+	{"attach", cmd_attach, ALL, "look at processes that run already"},
+	{"collate", cmd_collate, READS, "merge the node profiles of a directory into the summary"},
+	{"compress", cmd_compress, READS, "make sampling files small"},
+	{"config", cmd_config, READS, "print the default configuration, or check a file"},
+	{"critical-path", cmd_critical_path, READS, "show what decided how long a run took"},
+	{"diff", cmd_diff, READS, "compare two profiles by call path"},
+	{"doctor", cmd_doctor, ALL, "say whether a program will be traced, and why not"},
+	{"dump", cmd_dump, READS, "print what is in a sampling file"},
+	{"efficiency", cmd_efficiency, READS,
+		"show the parallel efficiency of runs, and its factors"},
+	{"export", cmd_export, READS, "turn sampling files into what other viewers open"},
+	{"findings", cmd_findings, READS, "say what is worth mending in a run"},
+	{"flags", cmd_flags, ALL, "print what to add when compiling and linking"},
+	{"help", cmd_help, ALL, "explain a subcommand"},
+	{"histogram", cmd_histogram, READS, "show how large the messages were"},
+	{"iterations", cmd_iterations, READS,
+		"show how long the iterations of the main loop lasted"},
+	{"models", cmd_models, READS, "show how functions grow with the number of ranks"},
+	{"open", cmd_open, ALL, "open the time line of a run in Perfetto's page"},
+	{"record", cmd_record, ALL, NULL},
+	{"report", cmd_report, READS, "write what is known of a run to one HTML file"},
+	{"run", cmd_run, ALL, "run a command traced"},
+	{"show", cmd_show, READS, "show the functions that took the most time"},
+	{"stat", cmd_stat, ALL, NULL},
+	{"top", cmd_top, LOOKS, "show what a job does while it runs"},
+	{"tree", cmd_tree, READS, "show the call tree with its times"},
+	{"version", cmd_version, ALL, NULL},
+	{"waits", cmd_waits, READS, "show what ranks waited for each other"},
+	{"where", cmd_where, LOOKS, "show where all threads of a job are now"},
 };
 
 static void usage(FILE *f)
@@ -84,6 +95,8 @@ static int run(int argc, char **argv)
 			continue;
 		snprintf(title, sizeof(title), "vftr: %s", argv[0]);
 		argv[0] = title; /* what getopt's own messages begin with */
+		if (commands[i].rights != ALL)
+			sandbox_enter(commands[i].rights == READS ? SANDBOX_TOOL : SANDBOX_AGENT);
 		return commands[i].run(argc, argv);
 	}
 	guess = nearest(argv[0]);

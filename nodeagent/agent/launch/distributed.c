@@ -26,6 +26,7 @@
 #include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/agent/launch/untraced.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
@@ -427,6 +428,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 		kill(f.agents, SIGTERM);
 		return OWN_FAILURE;
 	}
+	sandbox_enter(SANDBOX_AGENT); /* what it was to start has started */
 	wait_for_command(&f);
 	made = salvage(
 		a, f.hosts->names, !wait_for_agents(&f, 2 * a->host.conf->agent_deadline_s + 10));

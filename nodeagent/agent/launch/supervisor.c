@@ -25,6 +25,7 @@
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/procfs.h"
+#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 
 #define LOOK_MS		250 /* how often we ask whether the agent does anything */
@@ -409,6 +410,7 @@ static void bereaved(struct supervisor *s)
 	s->agent = fork();
 	if (s->agent == 0) {
 		setpgid(0, 0);
+		sandbox_enter(SANDBOX_AGENT);
 		exit(!s->what->bereaved(s->what->ctx));
 	}
 	wait_for_agent(s, "makes the profile");
