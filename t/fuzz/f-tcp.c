@@ -23,7 +23,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 static const struct tcp_options options = {.me = -1};
-static const unsigned char keys[TCP_DIGEST_BYTES] = "not so secret";
+static const struct tcp_keys keys = {"not so secret", "nor is this one"};
 
 /* Agent 1 of 3, or one that waits for its invitation. */
 static struct transport *agent(bool invited)
@@ -162,13 +162,15 @@ static void frames(struct transport *p, const uint8_t *data, size_t bytes)
 	struct tcp_agent *a = tcp_agent_of(t, bytes && *data & 64 ? 0 : 2);
 	int theirs, who;
 	uint64_t n = 0, seq = 0;
+	unsigned char *sealed;
+	size_t wire;
 
 	tcp_find_neighbours(t);
 
 	tcp_keep(a, TCP_MESSAGE, 5, "for them", 8);
 	a->life = 1;
 	strcpy(a->host, "there");
-	tcp_link_open(t, a, connection(&theirs), keys, false, 0);
+	tcp_link_open(t, a, connection(&theirs), &keys, false, 0);
 	tcp_watch(t, a->link.fd, TCP_WATCH_AGENT, a, false, false);
 	while (bytes >= 8) {
 		uint16_t content = (uint16_t)(data[4] | data[5] << 8);
@@ -188,9 +190,9 @@ static void frames(struct transport *p, const uint8_t *data, size_t bytes)
 		f.bytes = f.bytes > bytes ? (uint32_t)bytes : f.bytes;
 		if (!(f.left >> 32) && f.left > f.bytes && f.left == content)
 			f.left = f.bytes;
-		tcp_frame_sign(keys, n++, &f, data);
-		put(theirs, &f, sizeof(f));
-		put(theirs, data, f.bytes);
+		sealed = tcp_frame_seal(keys.of_dialer, n++, &f, data, &wire);
+		put(theirs, sealed, wire);
+		free(sealed);
 		data += f.bytes;
 		bytes -= f.bytes;
 		p->pump(p, 0);

@@ -133,7 +133,7 @@ void tcp_on_connected(struct tcp *t, struct tcp_meeting *m)
 		tcp_meeting_end(t, m);
 		return;
 	}
-	randombytes_buf(m->hello.nonce, sizeof(m->hello.nonce));
+	tcp_draw_share(m, m->hello.share);
 	fill_hello(t, m);
 	m->state = MEET_WELCOME;
 	m->until = transport_now() + tcp_meeting_s(t);
@@ -147,18 +147,15 @@ static void invite(struct tcp *t, struct tcp_meeting *m)
 {
 	char *list = contacts_text(&t->list), *text = xasprintf("%d %s", m->rank, list);
 	struct tcp_frame f = {.kind = TCP_INVITE, .bytes = (uint32_t)strlen(text)};
-	unsigned char keys[TCP_DIGEST_BYTES];
+	struct tcp_keys keys;
+	const bool agreed = tcp_keys(t, m, &keys);
 
-	tcp_sign(t, m, "keys", keys);
-	tcp_frame_sign(keys, 0, &f, text);
-	m->bytes = sizeof(f) + f.bytes;
-	m->content = xmalloc(m->bytes);
-	memcpy(m->content, &f, sizeof(f));
-	memcpy(m->content + sizeof(f), text, f.bytes);
+	if (agreed)
+		m->content = (char *)tcp_frame_seal(keys.of_dialer, 0, &f, text, &m->bytes);
 	free(list);
 	free(text);
 	m->state = MEET_INVITING;
-	if (tcp_watch(t, m->fd, TCP_WATCH_MEETING, m, true, true))
+	if (!agreed || tcp_watch(t, m->fd, TCP_WATCH_MEETING, m, true, true))
 		tcp_meeting_end(t, m);
 	else
 		tcp_on_inviting(t, m);
@@ -207,7 +204,7 @@ static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 
 	if (needs_no_proof(w->verdict))
 		return tcp_refusal(t, w->verdict, w->version, "", t->digest);
-	tcp_sign(t, m, "listener", proof);
+	tcp_sign(t, m, "listener", NULL, 0, proof);
 	if (crypto_verify_32(proof, w->proof))
 		return tcp_refusal(t, TCP_OTHER_SECRET, w->version, "", t->digest);
 	if (m->purpose != TCP_INVITATION && tcp_may_start_anew(t, a, w->life) &&
@@ -261,7 +258,7 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 		return;
 	}
 	if (got > 0) {
-		tcp_sign(t, m, "dialer", proof);
+		tcp_sign(t, m, "dialer", NULL, 0, proof);
 		if (tcp_send_all(m, proof, sizeof(proof))) {
 			if (m->purpose == TCP_INVITATION) {
 				invite(t, m);

@@ -7,10 +7,11 @@
  *
  * in which each proves by HMAC-SHA256 that it knows the secret: the dialer first, by the
  * signature of HELLO, so that a stranger gets nothing that was made with the secret. Numbers
- * are in the byte order of the machine, which HELLO has. HELLO and WELCOME give the keys of
- * the checksums of all frames. Of two agents the one with the higher rank dials; if the other
- * one wants a connection, it asks for that by a meeting that ends with PROOF. The table of every
- * byte is in vftr-peers(7).
+ * are in the byte order of the machine, which HELLO has. Each has half of an agreement on keys
+ * that nobody else can make (X25519), so who learns the secret later cannot read what was
+ * recorded. All frames are sealed by ChaCha20-Poly1305 (seal.c). Of two agents the one with the
+ * higher rank dials; if the other one wants a connection, it asks for that by a meeting that ends
+ * with PROOF. The table of every byte is in vftr-peers(7).
  */
 #ifndef VFTR_NODEAGENT_NET_TCP_INTERNAL_H
 #define VFTR_NODEAGENT_NET_TCP_INTERNAL_H
@@ -30,9 +31,10 @@
 #define TCP_MAGIC		TRANSPORT_MAGIC
 #define TCP_VERSION		TRANSPORT_VERSION
 #define TCP_BYTE_ORDER		TRANSPORT_ORDER
-#define TCP_NONCE_BYTES		32
 #define TCP_DIGEST_BYTES	crypto_hash_sha256_BYTES /* and of a proof, HMAC-SHA256 */
-#define TCP_KEY_BYTES		crypto_shorthash_siphash24_KEYBYTES
+#define TCP_KEY_BYTES		32			 /* of ChaCha20-Poly1305 */
+#define TCP_TAG_BYTES		16			 /* what sealing adds */
+#define TCP_SHARE_BYTES		32			 /* of X25519 */
 #define TCP_HOST_BYTES		64
 #define TCP_SESSION_BYTES	64	     /* a longer name is cut */
 #define TCP_PART_BYTES		(256u << 10) /* of a longer message in one frame */
@@ -89,7 +91,7 @@ struct tcp_hello {
 	uint32_t purpose, from, to, size; /* ranks, number of agents */
 	uint64_t life;	   /* number of this run of the agent: a restart has another */
 	uint64_t received; /* last seq that came from the other side */
-	unsigned char nonce[TCP_NONCE_BYTES];
+	unsigned char share[TCP_SHARE_BYTES]; /* public, another one each time */
 	unsigned char list[TCP_DIGEST_BYTES]; /* digest of all contacts; 0: not known yet */
 	char host[TCP_HOST_BYTES], session[TCP_SESSION_BYTES]; /* empty session: any */
 	unsigned char proof[TCP_DIGEST_BYTES];
@@ -100,7 +102,7 @@ struct tcp_welcome {
 	char magic[8];
 	uint32_t version, order, verdict, unused;
 	uint64_t life, received;
-	unsigned char nonce[TCP_NONCE_BYTES];
+	unsigned char share[TCP_SHARE_BYTES]; /* public, another one each time */
 	unsigned char list[TCP_DIGEST_BYTES];
 	char host[TCP_HOST_BYTES], session[TCP_SESSION_BYTES];
 	unsigned char proof[TCP_DIGEST_BYTES];
@@ -120,8 +122,6 @@ enum tcp_kind {
 };
 
 struct tcp_frame {
-	uint64_t head; /* SipHash of the members below mac, so that lengths can be believed */
-	uint64_t mac;  /* SipHash of frame and content */
 	uint64_t seq;  /* from 1; 0: not repeated on another connection */
 	uint64_t ack;  /* all frames up to this seq have come */
 	uint64_t left; /* bytes of the message, this part included */
@@ -130,7 +130,12 @@ struct tcp_frame {
 
 _Static_assert(sizeof(struct tcp_hello) == 272, "no padding");
 _Static_assert(sizeof(struct tcp_welcome) == 264, "no padding");
-_Static_assert(sizeof(struct tcp_frame) == 56, "no padding");
+_Static_assert(sizeof(struct tcp_frame) == 40, "no padding");
+#define TCP_FRAME_SEALED (sizeof(struct tcp_frame) + TCP_TAG_BYTES)
+
+struct tcp_keys {
+	unsigned char of_dialer[TCP_KEY_BYTES], of_listener[TCP_KEY_BYTES];
+};
 
 struct tcp_chunk {
 	struct tcp_chunk *next;
@@ -143,13 +148,16 @@ struct tcp_link {
 	int fd; /* -1: none */
 	unsigned char key_out[TCP_KEY_BYTES], key_in[TCP_KEY_BYTES];
 	uint64_t n_out, n_in;
-	struct tcp_chunk *now; /* being written, frame and content */
-	size_t now_at;
+	struct tcp_chunk *now;	   /* being written: */
+	unsigned char *now_sealed; /* frame and content */
+	size_t now_bytes, now_at;
 	struct tcp_chunk *quick, **quick_end; /* sent before all kept ones */
 	unsigned n_quick;
+	unsigned char
+		sealed[TCP_FRAME_SEALED]; /* of which in_at bytes have come, content included */
 	struct tcp_frame in;
 	size_t in_at;
-	char *content;
+	char *content; /* where it is decrypted, too; NULL: the frame has not come */
 	bool wants_out;
 	double opened; /* s */
 };
@@ -190,7 +198,7 @@ struct tcp_agent {
 	double left_since, check_at; /* 0: nothing to be checked */
 	struct tcp_chunk *pending;   /* a small message, until there is a connection */
 	double pending_since;
-	unsigned nonsense; /* frames with right checksums that make no sense */
+	unsigned nonsense; /* frames that were opened and make no sense */
 	unsigned breaks;   /* of connections that did not live long, in a row */
 	bool slow;	   /* see transport.h */
 	unsigned slow_times;
@@ -224,6 +232,8 @@ struct tcp_meeting {
 	int rank; /* whom we dialed */
 	struct tcp_hello hello;
 	struct tcp_welcome welcome;
+	unsigned char own[TCP_SHARE_BYTES]; /* what our share was made of */
+	unsigned char sealed[TCP_FRAME_SEALED];
 	struct tcp_frame frame;
 	char *content;
 	size_t have, bytes; /* of content, if it is sent */
@@ -335,7 +345,7 @@ int tcp_link_read(struct tcp *t, struct tcp_agent *a);
 int tcp_link_write(struct tcp *t, struct tcp_agent *a);
 const char *tcp_link_error(int error);
 /* Makes fd the agent's connection; the other side has our frames up to `received`. */
-void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned char *keys,
+void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const struct tcp_keys *keys,
 	bool dialed, uint64_t received);
 void tcp_link_close(struct tcp *t, struct tcp_agent *a);
 /* Queues a message that is sent again if the connection breaks; or one that is not. Of small
@@ -344,12 +354,23 @@ void tcp_keep(struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
 bool tcp_quick(struct tcp *t, struct tcp_agent *a, enum tcp_kind kind, int tag, const void *buf,
 	size_t bytes);
 void tcp_agent_clear(struct tcp *t, struct tcp_agent *a);
-/* Fills in both checksums; checks that of the head; checks both. */
-void tcp_frame_sign(
-	const unsigned char *key, uint64_t number, struct tcp_frame *f, const void *content);
-bool tcp_frame_head_is_right(const unsigned char *key, uint64_t number, const struct tcp_frame *f);
-bool tcp_frame_is_right(
-	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content);
+
+/* seal.c: keys, and frames under them. A key seals one frame of each number. */
+/* Our half of an agreement on keys; what it is made of is kept in the meeting. */
+void tcp_draw_share(struct tcp_meeting *m, unsigned char share[TCP_SHARE_BYTES]);
+/* After HELLO and WELCOME. False: what came is no share. */
+bool tcp_keys(const struct tcp *t, const struct tcp_meeting *m, struct tcp_keys *keys);
+/* Bytes of the frame and its content on the wire, which the caller frees. */
+unsigned char *tcp_frame_seal(const unsigned char *key, uint64_t number, const struct tcp_frame *f,
+	const void *content, size_t *bytes);
+/* False: it was changed on the way, or was not made with this key, as this one of its frames. */
+bool tcp_frame_open(const unsigned char *key, uint64_t number,
+	const unsigned char sealed[TCP_FRAME_SEALED], struct tcp_frame *f);
+/* Bytes on the wire of so many of content. */
+size_t tcp_content_sealed(size_t bytes);
+/* The same of a frame's content, in its place, which has room for a NUL that is put behind it. */
+bool tcp_content_open(
+	const unsigned char *key, uint64_t number, const struct tcp_frame *f, char *content);
 
 /* meet.c: what both sides of a meeting do */
 struct tcp_meeting *tcp_meeting_new(struct tcp *t, int fd);
@@ -358,9 +379,9 @@ void tcp_meeting_event(struct tcp *t, struct tcp_meeting *m);
 void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m);
 double tcp_meeting_s(const struct tcp *t);
 void tcp_sign_hello(const struct tcp *t, const struct tcp_hello *h, unsigned char *proof);
-/* what: "listener" or "dialer", for the proofs, and "keys" */
-void tcp_sign(const struct tcp *t, const struct tcp_meeting *m, const char *what,
-	unsigned char mac[TCP_DIGEST_BYTES]);
+/* what: "listener" or "dialer", for the proofs; seal.c has more behind both messages */
+void tcp_sign(const struct tcp *t, const struct tcp_meeting *m, const char *what, const void *more,
+	size_t more_bytes, unsigned char mac[TCP_DIGEST_BYTES]);
 bool tcp_send_all(struct tcp_meeting *m, const void *buf, size_t bytes);
 /* 1: buf is full; 0: not yet; -1: it was closed. */
 int tcp_receive_more(struct tcp_meeting *m, void *buf, size_t bytes);

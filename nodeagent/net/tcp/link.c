@@ -24,49 +24,6 @@ static const struct {
 	[TCP_CHECK] = {0, true},
 };
 
-/* The places of the checksums have the frame's number, and whether the content counts. */
-static uint64_t checksum(const unsigned char *key, uint64_t number, struct tcp_frame f,
-	const void *content, size_t bytes)
-{
-	unsigned char *text = bytes ? xmalloc(sizeof(f) + bytes) : (unsigned char *)&f;
-	uint64_t sum;
-
-	f.head = number;
-	f.mac = content != NULL;
-	if (bytes) {
-		memcpy(text, &f, sizeof(f));
-		memcpy(text + sizeof(f), content, bytes);
-	}
-	crypto_shorthash_siphash24((unsigned char *)&sum, text, sizeof(f) + bytes, key);
-	if (bytes)
-		free(text);
-	return sum;
-}
-
-static uint64_t whole(
-	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content)
-{
-	return checksum(key, number, *f, f->bytes ? content : "", f->bytes);
-}
-
-void tcp_frame_sign(
-	const unsigned char *key, uint64_t number, struct tcp_frame *f, const void *content)
-{
-	f->head = checksum(key, number, *f, NULL, 0);
-	f->mac = whole(key, number, f, content);
-}
-
-bool tcp_frame_head_is_right(const unsigned char *key, uint64_t number, const struct tcp_frame *f)
-{
-	return f->head == checksum(key, number, *f, NULL, 0);
-}
-
-bool tcp_frame_is_right(
-	const unsigned char *key, uint64_t number, const struct tcp_frame *f, const void *content)
-{
-	return f->mac == whole(key, number, f, content);
-}
-
 const char *tcp_link_error(int error)
 {
 	return error == -EPROTO	   ? "what came is not of the agents' protocol"
@@ -172,22 +129,25 @@ static bool is_kept(const struct tcp_chunk *c)
 	return c->frame.seq != 0;
 }
 
-static int write_chunk(struct tcp_agent *a, struct tcp_chunk *c)
+static int write_sealed(struct tcp_link *l)
 {
-	size_t all = sizeof(c->frame) + c->frame.bytes;
-
-	/* frame and content lie side by side */
-	while (a->link.now_at < all) {
-		ssize_t n = send(a->link.fd, (char *)&c->frame + a->link.now_at,
-			all - a->link.now_at, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (l->now_at < l->now_bytes) {
+		ssize_t n = send(l->fd, l->now_sealed + l->now_at, l->now_bytes - l->now_at,
+			MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		a->link.now_at += (size_t)n;
+		l->now_at += (size_t)n;
 	}
 	return 0;
+}
+
+static void free_sealed(struct tcp_link *l)
+{
+	free(l->now_sealed);
+	l->now_sealed = NULL;
 }
 
 int tcp_link_write(struct tcp *t, struct tcp_agent *a)
@@ -204,13 +164,15 @@ int tcp_link_write(struct tcp *t, struct tcp_agent *a)
 				break;
 			l->now_at = 0;
 			l->now->frame.ack = a->told = a->received;
-			tcp_frame_sign(l->key_out, l->n_out++, &l->now->frame, l->now->content);
+			l->now_sealed = tcp_frame_seal(l->key_out, l->n_out++, &l->now->frame,
+				l->now->content, &l->now_bytes);
 		}
-		error = write_chunk(a, l->now);
+		error = write_sealed(l);
 		if (error && error != -EAGAIN)
 			return error;
 		blocked = error;
 		if (!blocked) {
+			free_sealed(l);
 			if (!is_kept(l->now))
 				free(l->now);
 			l->now = NULL;
@@ -338,48 +300,48 @@ static bool frame_makes_sense(const struct tcp_frame *f)
 	       !f->seq == !kinds[f->kind].kept;
 }
 
+/* 1: all of it is there, up to so many bytes of the frame; 0: not yet. */
+static int receive_up_to(struct tcp_link *l, unsigned char *to, size_t from, size_t all)
+{
+	while (l->in_at < all) {
+		ssize_t n = recv(l->fd, to + l->in_at - from, all - l->in_at, MSG_DONTWAIT);
+
+		if (!n)
+			return -ECONNRESET;
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		l->in_at += (size_t)n;
+	}
+	return 1;
+}
+
 /* 1: a frame was read; 0: there is no whole one yet. */
 static int read_frame(struct tcp *t, struct tcp_agent *a)
 {
 	struct tcp_link *l = &a->link;
+	int got = l->content ? 1 : receive_up_to(l, l->sealed, 0, TCP_FRAME_SEALED);
 
-	for (;;) {
-		bool head = l->in_at < sizeof(l->in);
-		size_t all = sizeof(l->in) + (head ? 0 : l->in.bytes);
-		ssize_t n = 0;
-		int error;
-
-		if (head || l->in_at < all) {
-			n = recv(l->fd,
-				head ? (char *)&l->in + l->in_at
-				     : l->content + l->in_at - sizeof(l->in),
-				all - l->in_at, MSG_DONTWAIT);
-			if (!n)
-				return -ECONNRESET;
-			if (n < 0)
-				return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-			l->in_at += (size_t)n;
-		}
-		if (l->in_at < sizeof(l->in))
-			continue;
-		if (!l->content) {
-			if (!tcp_frame_head_is_right(l->key_in, l->n_in, &l->in))
-				return -EBADMSG;
-			if (!frame_makes_sense(&l->in))
-				return -EPROTO;
-			l->content = xmalloc(l->in.bytes + 1);
-		}
-		if (l->in_at < sizeof(l->in) + l->in.bytes)
-			continue;
-		if (!tcp_frame_is_right(l->key_in, l->n_in, &l->in, l->content))
+	if (got <= 0)
+		return got;
+	if (!l->content) {
+		if (!tcp_frame_open(l->key_in, l->n_in, l->sealed, &l->in))
 			return -EBADMSG;
-		l->n_in++;
-		error = take_frame(t, a, &l->in);
-		free(l->content);
-		l->content = NULL;
-		l->in_at = 0;
-		return error ? error : 1;
+		if (!frame_makes_sense(&l->in))
+			return -EPROTO;
+		l->content = xmalloc(tcp_content_sealed(l->in.bytes) + 1);
 	}
+	got = receive_up_to(l, (unsigned char *)l->content, TCP_FRAME_SEALED,
+		TCP_FRAME_SEALED + tcp_content_sealed(l->in.bytes));
+	if (got <= 0)
+		return got;
+	if (!tcp_content_open(l->key_in, l->n_in, &l->in, l->content))
+		return -EBADMSG;
+	l->n_in++;
+	got = take_frame(t, a, &l->in);
+	free(l->content);
+	l->content = NULL;
+	l->in_at = 0;
+	return got ? got : 1;
 }
 
 int tcp_link_read(struct tcp *t, struct tcp_agent *a)
@@ -399,7 +361,7 @@ int tcp_link_read(struct tcp *t, struct tcp_agent *a)
 
 /* Connections */
 
-void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned char *keys,
+void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const struct tcp_keys *keys,
 	bool dialed, uint64_t received)
 {
 	struct tcp_link *l = &a->link;
@@ -409,8 +371,8 @@ void tcp_link_open(struct tcp *t, struct tcp_agent *a, int fd, const unsigned ch
 	acknowledge(t, a, received);
 	*l = (struct tcp_link){.fd = fd, .opened = transport_now()};
 	l->quick_end = &l->quick;
-	memcpy(l->key_out, keys + (dialed ? 0 : TCP_KEY_BYTES), TCP_KEY_BYTES);
-	memcpy(l->key_in, keys + (dialed ? TCP_KEY_BYTES : 0), TCP_KEY_BYTES);
+	memcpy(l->key_out, dialed ? keys->of_dialer : keys->of_listener, TCP_KEY_BYTES);
+	memcpy(l->key_in, dialed ? keys->of_listener : keys->of_dialer, TCP_KEY_BYTES);
 	a->unsent = a->kept;
 	a->told = a->received;
 	a->heard = a->sent = l->opened;
@@ -452,6 +414,9 @@ void tcp_link_close(struct tcp *t, struct tcp_agent *a)
 	}
 	l->quick_end = &l->quick;
 	l->now = NULL;
+	free_sealed(l);
+	sodium_memzero(l->key_out, sizeof(l->key_out));
+	sodium_memzero(l->key_in, sizeof(l->key_in));
 	free(l->content);
 	l->content = NULL;
 	a->unsent = a->kept;

@@ -307,8 +307,8 @@ static void answer_hello(struct tcp *t, struct tcp_meeting *m)
 	memcpy(w->list, t->digest, sizeof(w->list));
 	memcpy(w->host, t->host, sizeof(w->host));
 	memcpy(w->session, t->named, sizeof(w->session));
-	randombytes_buf(w->nonce, sizeof(w->nonce));
-	tcp_sign(t, m, "listener", w->proof);
+	tcp_draw_share(m, w->share);
+	tcp_sign(t, m, "listener", NULL, 0, w->proof);
 	if (!tcp_send_all(m, w, sizeof(*w))) {
 		tcp_meeting_end(t, m);
 		return;
@@ -374,7 +374,7 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 	if (!got)
 		return;
 	if (got > 0)
-		tcp_sign(t, m, "dialer", proof);
+		tcp_sign(t, m, "dialer", NULL, 0, proof);
 	if (got < 0 || crypto_verify_32(proof, m->welcome.proof)) {
 		/* who only closes may have ended: it has signed its first words */
 		if (got > 0)
@@ -418,30 +418,35 @@ static void accept_invitation(struct tcp *t, struct tcp_meeting *m)
 	free(error);
 }
 
-void tcp_on_invite(struct tcp *t, struct tcp_meeting *m)
+/* As tcp_receive_more(), also of a frame that is none. */
+static int receive_invitation(struct tcp_meeting *m, const struct tcp_keys *keys)
 {
 	struct tcp_frame *f = &m->frame;
-	unsigned char keys[TCP_DIGEST_BYTES];
 	int got;
 
-	tcp_sign(t, m, "keys", keys);
 	if (!m->content) {
-		got = tcp_receive_more(m, f, sizeof(*f));
-		if (got > 0 && (!tcp_frame_head_is_right(keys, 0, f) || f->kind != TCP_INVITE ||
-				       f->bytes > TCP_LIST_MOST))
-			got = -1;
-		if (got > 0)
-			m->content = xcalloc(1, f->bytes + 1);
-		if (got < 0)
-			tcp_meeting_end(t, m);
+		got = tcp_receive_more(m, m->sealed, sizeof(m->sealed));
 		if (got <= 0)
-			return;
+			return got;
+		if (!tcp_frame_open(keys->of_dialer, 0, m->sealed, f) || f->kind != TCP_INVITE ||
+			f->bytes > TCP_LIST_MOST)
+			return -1;
+		m->content = xcalloc(1, tcp_content_sealed(f->bytes) + 1);
 	}
-	got = tcp_receive_more(m, m->content, f->bytes);
+	got = tcp_receive_more(m, m->content, tcp_content_sealed(f->bytes));
+	if (got > 0 && !tcp_content_open(keys->of_dialer, 0, f, m->content))
+		return -1;
+	return got;
+}
+
+void tcp_on_invite(struct tcp *t, struct tcp_meeting *m)
+{
+	struct tcp_keys keys;
+	const int got = tcp_keys(t, m, &keys) ? receive_invitation(m, &keys) : -1;
+
 	if (!got)
 		return;
-	if (got > 0 && !t->transport.size && tcp_frame_is_right(keys, 0, f, m->content) &&
-		strlen(m->content) == f->bytes)
+	if (got > 0 && !t->transport.size && strlen(m->content) == m->frame.bytes)
 		accept_invitation(t, m);
 	tcp_meeting_end(t, m);
 }

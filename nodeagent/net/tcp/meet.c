@@ -72,29 +72,33 @@ bool tcp_session_fits(const struct tcp *t, const struct contact *c, const char *
 
 /* Proofs */
 
-/* The proof of a text and up to two blocks after it. */
-static void prove(const struct tcp *t, const char *text, const void *first, size_t first_bytes,
-	const void *second, size_t second_bytes, unsigned char mac[TCP_DIGEST_BYTES])
+static void prove(const struct tcp *t, crypto_auth_hmacsha256_state *s, const char *text)
 {
-	crypto_auth_hmacsha256_state s;
-
-	crypto_auth_hmacsha256_init(&s, (const unsigned char *)t->secret, t->secret_bytes);
-	crypto_auth_hmacsha256_update(&s, (const unsigned char *)text, strlen(text));
-	crypto_auth_hmacsha256_update(&s, first, first_bytes);
-	crypto_auth_hmacsha256_update(&s, second, second_bytes);
-	crypto_auth_hmacsha256_final(&s, mac);
+	crypto_auth_hmacsha256_init(s, (const unsigned char *)t->secret, t->secret_bytes);
+	crypto_auth_hmacsha256_update(s, (const unsigned char *)text, strlen(text));
 }
 
 void tcp_sign_hello(const struct tcp *t, const struct tcp_hello *h, unsigned char *proof)
 {
-	prove(t, "hello", h, offsetof(struct tcp_hello, proof), "", 0, proof);
+	crypto_auth_hmacsha256_state s;
+
+	prove(t, &s, "hello");
+	crypto_auth_hmacsha256_update(
+		&s, (const unsigned char *)h, offsetof(struct tcp_hello, proof));
+	crypto_auth_hmacsha256_final(&s, proof);
 }
 
-void tcp_sign(const struct tcp *t, const struct tcp_meeting *m, const char *what,
-	unsigned char mac[TCP_DIGEST_BYTES])
+void tcp_sign(const struct tcp *t, const struct tcp_meeting *m, const char *what, const void *more,
+	size_t more_bytes, unsigned char mac[TCP_DIGEST_BYTES])
 {
-	prove(t, what, &m->hello, sizeof(m->hello), &m->welcome,
-		offsetof(struct tcp_welcome, proof), mac);
+	crypto_auth_hmacsha256_state s;
+
+	prove(t, &s, what);
+	crypto_auth_hmacsha256_update(&s, (const unsigned char *)&m->hello, sizeof(m->hello));
+	crypto_auth_hmacsha256_update(
+		&s, (const unsigned char *)&m->welcome, offsetof(struct tcp_welcome, proof));
+	crypto_auth_hmacsha256_update(&s, more, more_bytes);
+	crypto_auth_hmacsha256_final(&s, mac);
 }
 
 /* Meetings */
@@ -139,6 +143,7 @@ void tcp_meeting_end(struct tcp *t, struct tcp_meeting *m)
 	}
 	free(m->content);
 	free(m->who);
+	sodium_memzero(m, sizeof(*m));
 	free(m);
 }
 
@@ -168,10 +173,12 @@ int tcp_receive_more(struct tcp_meeting *m, void *buf, size_t bytes)
 void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint64_t life,
 	const char *host, uint64_t received)
 {
-	unsigned char keys[TCP_DIGEST_BYTES];
+	struct tcp_keys keys;
 	bool lost = a->lost_noted, first = !a->life;
 	int error;
 
+	if (!tcp_keys(t, m, &keys))
+		return;
 	if (a->dead)
 		tcp_is_back(t, a);
 	if (first) {
@@ -180,13 +187,13 @@ void tcp_link_up(struct tcp *t, struct tcp_meeting *m, struct tcp_agent *a, uint
 		a->absent = false;
 	}
 	a->wanted = false;
-	tcp_sign(t, m, "keys", keys);
 	memcpy(a->host, host, sizeof(a->host));
 	if (!a->host[0])
 		strcpy(a->host, "?");
 	a->life = life;
 	a->lost_noted = false;
-	tcp_link_open(t, a, m->fd, keys, m->dialed, received);
+	tcp_link_open(t, a, m->fd, &keys, m->dialed, received);
+	sodium_memzero(&keys, sizeof(keys));
 	m->fd = -1;
 	if (a->near)
 		tcp_news_all(t, a);

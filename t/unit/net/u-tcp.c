@@ -66,7 +66,7 @@ START_TEST(proofs_on_the_wire)
 	memset(&m.welcome, 'w', sizeof(m.welcome));
 	tcp_sign_hello(&t, &m.hello, mac);
 	is_hex(proofs[_i].hello, mac);
-	tcp_sign(&t, &m, "keys", mac);
+	tcp_sign(&t, &m, "keys", "", 0, mac);
 	is_hex(proofs[_i].keys, mac);
 }
 END_TEST
@@ -84,26 +84,44 @@ START_TEST(digest_of_the_list_on_the_wire)
 }
 END_TEST
 
-START_TEST(checksums_on_the_wire)
+/* By another implementation, t/security/peer.py. */
+START_TEST(frames_on_the_wire)
 {
-	unsigned char key[TCP_KEY_BYTES];
-	struct tcp_frame f;
+	static const char wanted[] = "9d788c81fe2c44b499fdd340169f5cd405c88b82d6358a177afbcb7fee5af"
+				     "d5eb644f87f20eacc3d251e"
+				     "beb393518bef6ccbaf1e18b606f1e62885b6051e32aabbfe6cf6763394d4b"
+				     "ebac63cc6e01f7201652326"
+				     "07cca9";
+	const struct tcp_frame f = {
+		.seq = 1, .ack = 2, .left = 15, .kind = TCP_MESSAGE, .tag = 5, .bytes = 15};
+	unsigned char key[TCP_KEY_BYTES], *sealed;
+	char text[sizeof(wanted)], content[15 + TCP_TAG_BYTES + 1];
+	struct tcp_frame back;
+	size_t bytes;
 
 	for (unsigned i = 0; i < TCP_KEY_BYTES; i++)
 		key[i] = (unsigned char)i;
-	memset(&f, 'f', sizeof(f));
-	f.bytes = 15;
-	tcp_frame_sign(key, 7, &f, "fifteen letters");
-	ck_assert_uint_eq(f.head, 0xadcda918d7c30ab6);
-	ck_assert_uint_eq(f.mac, 0x2dac940355bc2beb);
-	ck_assert(tcp_frame_head_is_right(key, 7, &f));
-	ck_assert(!tcp_frame_head_is_right(key, 8, &f));
-	ck_assert(tcp_frame_is_right(key, 7, &f, "fifteen letters"));
-	ck_assert(!tcp_frame_is_right(key, 7, &f, "fifteen lettres"));
-	f.bytes = 0;
-	tcp_frame_sign(key, 7, &f, "");
-	ck_assert_uint_eq(f.head, 0x2bf5a1cfe0161162);
-	ck_assert_uint_eq(f.mac, 0xa5922bec70aca6d7);
+	sealed = tcp_frame_seal(key, 7, &f, "fifteen letters", &bytes);
+	ck_assert_uint_eq(bytes, TCP_FRAME_SEALED + 15 + TCP_TAG_BYTES);
+	sodium_bin2hex(text, sizeof(text), sealed, bytes);
+	ck_assert_str_eq(text, wanted);
+	ck_assert(!tcp_frame_open(key, 8, sealed, &back));
+	ck_assert(tcp_frame_open(key, 7, sealed, &back));
+	ck_assert(!memcmp(&f, &back, sizeof(f)));
+	memcpy(content, sealed + TCP_FRAME_SEALED, sizeof(content) - 1);
+	ck_assert(!tcp_content_open(key, 6, &f, content));
+	memcpy(content, sealed + TCP_FRAME_SEALED, sizeof(content) - 1);
+	ck_assert(tcp_content_open(key, 7, &f, content));
+	ck_assert_str_eq(content, "fifteen letters");
+	/* the frame is not taken for its content */
+	memcpy(content, sealed, sizeof(content) - 1);
+	ck_assert(!tcp_content_open(key, 7, &f, content));
+	for (size_t i = 0; i < TCP_FRAME_SEALED; i++) {
+		sealed[i] ^= 1;
+		ck_assert(!tcp_frame_open(key, 7, sealed, &back));
+		sealed[i] ^= 1;
+	}
+	free(sealed);
 }
 END_TEST
 
@@ -538,7 +556,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, proofs_on_the_wire, 0, ARRAY_SIZE(proofs));
 	tcase_add_test(t, digest_of_the_list_on_the_wire);
-	tcase_add_test(t, checksums_on_the_wire);
+	tcase_add_test(t, frames_on_the_wire);
 	tcase_add_loop_test(t, contact_texts, 0, ARRAY_SIZE(contacts));
 	tcase_add_test(t, contact_lists);
 	tcase_add_test(t, secrets);
