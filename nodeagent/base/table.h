@@ -85,6 +85,12 @@ char *text_plain(const char *text);
 char *text_short(const char *text, size_t columns);
 /* Its first columns, of plain text; the caller frees. */
 char *text_first(const char *text, size_t columns);
+/*
+ * A stream to a descriptor, which stays open when it is closed: what is written arrives as
+ * text_plain() of it, but for tabs and ends of lines. For all that a tool says, whatever comes from
+ * the file that it reads.
+ */
+FILE *text_stream(int fd);
 /* Writes text_plain() of it as a field of CSV, in quotes (RFC 4180). */
 void text_put_csv(FILE *f, const char *text);
 

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/report/observables.h"
+#include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 
 static int run_default(const char *unused)
@@ -22,7 +23,10 @@ static int run_default(const char *unused)
 
 static void print_line(const char *line, void *unused)
 {
-	fprintf(stderr, "%s\n", line);
+	char *plain = text_plain(line);
+
+	fprintf(stderr, "%s\n", plain);
+	free(plain);
 }
 
 static int check_file(const char *file, bool lenient)
@@ -39,7 +43,7 @@ static int check_file(const char *file, bool lenient)
 	if (e == 0)
 		e = hwprof_check(c, &error);
 	if (e < 0)
-		fprintf(stderr, "%s\n", error ? error : "out of memory");
+		print_line(error ? error : "out of memory", NULL);
 	if (e == 0)
 		printf("Checking of config file %s is complete\n", file);
 	free(error);

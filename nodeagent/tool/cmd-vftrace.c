@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "nodeagent/trace/dump/vftrace.h"
-#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"
 
@@ -203,7 +202,7 @@ bool vftrace_link(const char *name, int argc, char **argv, int *status)
 		if (strcmp(name, t->name))
 			continue;
 		program_name = t->name;
-		sandbox_enter(SANDBOX_TOOL);
+		cmd_reads_foreign_files(false);
 		if (!t->usage)
 			*status = t->command(argc, argv);
 		else if (!help && argc == t->wanted + 1)

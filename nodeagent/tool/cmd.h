@@ -16,6 +16,12 @@
 
 struct vfd_span;
 
+/*
+ * From now on this process has few rights (sandbox.h; with sockets those to look at running agents),
+ * and says on stdout only what a person can see: text_stream().
+ */
+void cmd_reads_foreign_files(bool sockets);
+
 int cmd_attach(int argc, char **argv);
 int cmd_collate(int argc, char **argv);
 int cmd_compress(int argc, char **argv);

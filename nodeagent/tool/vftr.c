@@ -5,17 +5,16 @@
 
 #include "conf/conf.h"
 #include "nodeagent/tool/cmd.h"
-#include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/base/util.h"
 
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
-/* What is left of its rights before it reads its first byte: sandbox.h. */
+/* What is left of its rights before it reads its first byte. */
 enum rights {
 	ALL,   /* it runs other programs, or reads nothing of others */
-	LOOKS, /* SANDBOX_AGENT: at running agents, too */
-	READS, /* SANDBOX_TOOL */
+	LOOKS, /* at running agents, too */
+	READS,
 };
 
 static const struct {
@@ -96,7 +95,7 @@ static int run(int argc, char **argv)
 		snprintf(title, sizeof(title), "vftr: %s", argv[0]);
 		argv[0] = title; /* what getopt's own messages begin with */
 		if (commands[i].rights != ALL)
-			sandbox_enter(commands[i].rights == READS ? SANDBOX_TOOL : SANDBOX_AGENT);
+			cmd_reads_foreign_files(commands[i].rights == LOOKS);
 		return commands[i].run(argc, argv);
 	}
 	guess = nearest(argv[0]);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nodeagent/base/table.h"
 #include "t/lib/suite.h"
@@ -251,6 +252,36 @@ START_TEST(what_is_unseen_is_shown)
 }
 END_TEST
 
+/* Written in pieces that cut characters: each arrives as if it were one. */
+START_TEST(a_stream_shows_what_is_unseen)
+{
+	static const char text[] = "a\xe2\x80\xae"
+				   "b\t\xc3\xbc\n\033[1m\xf3\xa0\x81\x81.\0x\xe2\x80";
+	static const char wanted[] = "a\\u202eb\t\xc3\xbc\n?[1m\\U000e0041.?x??";
+
+	for (size_t piece = 1; piece < sizeof(text); piece++) {
+		char got[2 * sizeof(wanted)] = "";
+		FILE *f;
+		int ends[2];
+
+		ck_assert(!pipe(ends));
+		f = text_stream(ends[1]);
+		ck_assert_ptr_nonnull(f);
+		setvbuf(f, NULL, _IONBF, 0);
+		for (size_t at = 0; at < sizeof(text) - 1; at += piece) {
+			const size_t left = sizeof(text) - 1 - at, n = left < piece ? left : piece;
+
+			ck_assert_uint_eq(fwrite(text + at, 1, n, f), n);
+		}
+		ck_assert_int_eq(fclose(f), 0);
+		ck_assert_int_eq(read(ends[0], got, sizeof(got) - 1), sizeof(wanted) - 1);
+		ck_assert_str_eq(got, wanted);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+END_TEST
+
 /* Two numbers of a quantity and one that is not known, by unit. */
 static struct table *quantities(const double *s, const double *bytes, const double *rate)
 {
@@ -393,6 +424,7 @@ int main(void)
 	tcase_add_test(c, names_cannot_break_the_frame);
 	tcase_add_test(c, shortened);
 	tcase_add_test(c, what_is_unseen_is_shown);
+	tcase_add_test(c, a_stream_shows_what_is_unseen);
 	tcase_add_test(c, one_unit_for_a_column);
 	tcase_add_test(c, estimates_are_marked);
 	tcase_add_test(c, no_line_is_longer_than_the_limit);
