@@ -127,14 +127,20 @@ test_if '[ "$(id -u)" = 0 ] && command -v setpriv && ! findmnt -no OPTIONS -T . 
 	mkdir -m 700 nobody && chown 65534:65534 nobody
 	cp "$BIN/rights-plain" shared/rights-root
 	chmod 4755 shared/rights-root
-	cp "$BIN/rights" shared/rights
+	cp "$BIN/rights" shared/rights-linked
+	chmod 4755 shared/rights-linked
 	rm -f out
 	for how in --preload --preload=no; do
 		(cd nobody && setpriv --reuid=65534 --regid=65534 --clear-groups env VFTR_RUNTIME_DIR="$PWD" \
 			timeout 60 "$AGENT" -q $how -- ../shared/rights-root >../out)
 		grep -qx "program 0" out
 		is 0 "$(grep -c "NoNewPrivs:.*1" out || :)" "$how"
-	done'
+	done
+	# linked with the library, which does nothing there: no agent is looked for or started
+	(cd nobody && setpriv --reuid=65534 --regid=65534 --clear-groups env VFTR_RUNTIME_DIR="$PWD" \
+		VFTR_SESSION=suid timeout 60 ../shared/rights-linked >../out)
+	grep -qx "program 0" out
+	is "" "$(ls nobody | grep suid || :)" "a session of it"'
 
 test_if 'command -v strace' 'no strace' \
 	'a tool gives up its rights before it looks at the first file that it is given' '

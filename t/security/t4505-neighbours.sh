@@ -47,6 +47,69 @@ test_if "$can" "$why" 'a runtime directory that is a link, or belongs to another
 	refuse harmed
 	is "" "$(ls tmp/theirs)"'
 
+test_if "$can" "$why" 'a process of another user that reaches the socket is refused, and named' '
+	mkdir -p theirs && chown $stranger theirs
+	cat >connect.pl <<-"END"
+		use Socket;
+		socket(my $s, PF_UNIX, 5, 0) or die;
+		connect($s, pack_sockaddr_un($ARGV[0])) or die "no: $!";
+		my $end = recv($s, my $x, 999, 0);
+		print length $x, "\n";
+	END
+	(cd theirs && mkdir -p run && chown $stranger run && chmod 700 run &&
+		exec setpriv --reuid=$stranger --regid=$stranger --clear-groups env VFTR_RUNTIME_DIR="$PWD/run" \
+		timeout 60 "$AGENT" -q -s theirs -o . 2>../theirs.err) &
+	wait_for 20 "test -S theirs/run/theirs.sock"
+	is 600 "$(stat -c %a theirs/run/theirs.sock)"
+	is 600 "$(stat -c %a theirs/run/theirs.lock)"
+	is 0 "$(limit perl connect.pl theirs/run/theirs.sock)" "bytes of an answer"
+	wait_for 20 "grep -q \"refused a connection of another user (uid 0)\" theirs.err"
+	kill -TERM "$(head -n 1 theirs/run/theirs.lock)"
+	wait'
+
+test_if "$can" "$why" 'a socket at which another user listens gets nothing of a program' '
+	mkdir -p false && chmod 700 false
+	cat >listen.pl <<-"END"
+		use Socket;
+		socket(my $s, PF_UNIX, 5, 0) or die;
+		bind($s, pack_sockaddr_un("false/default.sock")) or die;
+		$> = 65534;
+		listen($s, 9) or die;
+		$> = 0;
+		open my $ready, ">", "false.ready"; close $ready;
+		accept(my $c, $s) or die;
+		recv($c, my $x, 9999, 0);
+		open my $got, ">", "false.got"; print $got length $x; close $got;
+	END
+	limit perl listen.pl &
+	wait_for 20 "test -e false.ready"
+	VFTR_RUNTIME_DIR=$PWD/false VFTR_AGENT=off status_of 3 limit "$BIN/end" exit3
+	wait_for 20 "test -s false.got"
+	is 0 "$(cat false.got)" "bytes of the program"
+	wait'
+
+test_if "$can" "$why" 'vftr attach to a process of another user: a sentence' '
+	sleep 60 &
+	pid=$!
+	mkdir -p theirs/out && chown $stranger theirs/out
+	(cd theirs/out && refuse as env VFTR_RUNTIME_DIR="$PWD/run" timeout 30 "$VFTR" attach $pid 2>../../attach.err)
+	kill $pid
+	cat attach.err
+	[ "$(wc -l <attach.err)" = 1 ]
+	grep -q "process $pid belongs to\|another user\|user root" attach.err'
+
+test_expect 'a name of a session that leads elsewhere is refused, and a configuration that lies there is not read' '
+	for s in ../x /tmp/x a/b .x; do
+		status_of 125 limit "$AGENT" -q -s "$s" -o . -- "$BIN/end" exit3 2>err
+		grep -q "a session.s name" err
+		VFTR_SESSION=$s status_of 125 limit "$AGENT" -q -o . -- "$BIN/end" exit3 2>err
+		grep -q "a session.s name" err
+		VFTR_SESSION=$s status_of 3 limit "$BIN/end" exit3 2>err
+	done
+	mkdir -p cwd
+	for f in vftr.json vftrace.json .vftr.json config.json .vftrrc; do echo "{\"no\": \"such key\"" >cwd/$f; done
+	(cd cwd && HOME=$PWD status_of 3 limit "$AGENT" -q -o . -- "$BIN/end" exit3)'
+
 test_if "$can" "$why" 'results in a folder that all may write to: no link is followed, none of theirs is ours' '
 	traced -q -o . -k sampling.active=true -- "$BIN/end" return
 	names=$(ls -d end_*)
@@ -87,13 +150,13 @@ test_if "$can" "$why" 'what tools write: summary, exports, report, packed files'
 	limit "$VFTR" compress -q tmp >/dev/null 2>&1 || :
 	refuse harmed'
 
-test_if "$can" "$why" 'a secret of another user, one that others may read, and a link to one are refused' '
+test_if "$can" "$why" 'a secret of another user, and one that others may read, are refused' '
 	echo 0123456789abcdef0123456789abcdef >open
 	chmod 644 open
-	echo 0123456789abcdef0123456789abcdef >theirs
-	chmod 600 theirs
-	chown $stranger theirs
-	for s in open theirs; do
+	echo 0123456789abcdef0123456789abcdef >foreign
+	chmod 600 foreign
+	chown $stranger foreign
+	for s in open foreign; do
 		status_of 125 limit "$AGENT" -q -o . --secret "$PWD/$s" --expect 1 --listen 127.0.0.1:0 2>err
 		grep -q "the agents. secret" err
 		refuse grep -q 0123456789abcdef err
