@@ -89,7 +89,7 @@ test_if "$can" "$why" 'a socket at which another user listens gets nothing of a 
 	wait'
 
 test_if "$can" "$why" 'vftr attach to a process of another user: a sentence' '
-	sleep 60 &
+	timeout 60 tail -f /dev/null &
 	pid=$!
 	mkdir -p theirs/out && chown $stranger theirs/out
 	(cd theirs/out && refuse as env VFTR_RUNTIME_DIR="$PWD/run" timeout 30 "$VFTR" attach $pid 2>../../attach.err)
