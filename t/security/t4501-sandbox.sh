@@ -157,4 +157,16 @@ test_if 'command -v strace' 'no strace' \
 		grep -q "SECCOMP_SET_MODE_FILTER.* = 0" trace || { echo "$link: no filter"; false; }
 	done'
 
+test_if 'strace -f -qq -o /dev/null -e trace=seccomp -e inject=seccomp:error=EINVAL true' \
+	'no strace that can make calls fail' 'a kernel without such a filter: all else is as it is with one' '
+	for e in EINVAL ENOSYS EPERM; do
+		limit strace -f -qq -o trace -e trace=seccomp -e inject=seccomp:error=$e \
+			"$VFTR" run -q -o no-$e -- "$BIN/rights" --child >out 2>err
+		grep -q "$e.*INJECTED" trace
+		is "" "$(cat err)"
+		is 1 "$(calls_of no-$e/profile.json "say_state<main<init")"
+		limit strace -f -qq -o trace -e trace=seccomp -e inject=seccomp:error=$e \
+			"$VFTR" show no-$e | grep -q say_state
+	done'
+
 done_testing
