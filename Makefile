@@ -298,6 +298,12 @@ $(test_makers): $(O)/%: %.c $(core_lib)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(core_lib) $(AGENT_LIBS)
 
+# The agents' code for the end of a job, thousands of them in one process (t/scale/sim/job.h)
+simulate := $(O)/t/scale/sim/simulate
+$(simulate): $(call obj,$(wildcard t/scale/sim/*.c)) $(core_lib)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
 FUZZ_CC    ?= clang
 FUZZ_FLAGS := $(STD) -w -g -O1 -fno-sanitize-recover=undefined
 fuzz_obj   := $(patsubst $(O)/%,$(O)/fuzz/%,$(core_obj))
@@ -372,7 +378,7 @@ check-long: deps-tests
 		else echo "make analyse is skipped: no cppcheck"; fi
 	@sh t/bare
 
-check-build: all $(unit_tests) $(test_makers) $(ucx_idle)
+check-build: all $(unit_tests) $(test_makers) $(simulate) $(ucx_idle)
 
 bench: deps
 	@$(MAKE) --no-print-directory all $(O)/t/report/make-large
@@ -386,10 +392,12 @@ count:
 	@$(MAKE) --no-print-directory all
 	@BUILD='$(abspath $(O))' CC='$(CC)' CFLAGS='$(CFLAGS)' t/bench/count
 
-# SCALE: numbers of agents
+# SCALE: numbers of agents; SIMULATE: settings of t/scale/sim/simulate.c, and numbers of its agents
 SCALE ?= 2 4 8 16 32 64 128
+SIMULATE ?= 64 128 256 512 1024
 scale:
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(simulate)
+	@$(simulate) $(SIMULATE)
 	@BUILD='$(abspath $(O))' CC='$(CC)' t/scale/run tcp $(SCALE)
 	@for m in openmpi mpich; do \
 		[ ! -e $(O)/lib/vftr/peer-$$m.so ] || \
@@ -421,7 +429,7 @@ help:
 	@echo "make report-check  the report in a browser: needs chromium, node and npm"
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
-	@echo "make scale      messages and memory of up to 128 agents on this machine; needs root"
+	@echo "make scale      messages and memory of 1024 simulated agents, and of 128 real ones; needs root"
 	@echo "make analyse    what gcc -fanalyzer and cppcheck find, against t/analysis/accepted"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        Debian packages, in $(O)/"

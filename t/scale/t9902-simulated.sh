@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The code of many agents in one process (t/scale/sim/job.h), in virtual time.
+test_description='simulated agents: the same summary whatever the tree, and what grows with their number'
+. "$(dirname "$0")/../lib/lib.sh"
+SIMULATE=$BUILD/t/scale/sim/simulate
+need_built "$SIMULATE"
+[ -n "$VFTR_LONG" ] && many=200 || many=40
+
+# small KEY=VALUE... AGENTS...: nodes with every list of a profile, computing takes no time
+small() { limit "$SIMULATE" shape=dice ranks=4 cpu=0 check=1 "$@" >rows 2>words || { cat rows words; return 1; }; }
+
+test_expect 'any number of agents: the summary is that of all node profiles in one process, to the byte' '
+	small 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
+	[ "$(awk "\$1 + 0 > 0 && NF == 11" rows | wc -l)" = 15 ]'
+
+test_expect 'messages that are late, and nodes that end late: the same' "
+	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
+
+test_expect 'two runs with the same seed are the same run' '
+	small delayed=100 delay_s=2 seed=5 20 && cp rows once
+	small delayed=100 delay_s=2 seed=5 20 && cmp once rows
+	small delayed=100 delay_s=2 seed=6 20 && ! cmp -s once rows'
+
+test_expect 'agent 0 has 7 messages for each level of the tree' '
+	limit "$SIMULATE" stacks=50 ranks=8 cpu=0 8 64 512 >rows
+	awk "\$1 == 8 || \$1 == 64 || \$1 == 512 { n++; if (\$7 > 8 * log(\$1) / log(2)) { print; bad = 1 } }
+		END { exit bad || n != 3 }" rows'
+
+test_expect 'a summary that is not that of the nodes is told' '
+	if small wrong=1 8; then return 1; fi
+	grep "not that of all node profiles" words'
+
+done_testing
