@@ -25,7 +25,7 @@
 
 #define TAKE_OVER_S 30.0 /* for an agent that died, whose deadlines are not known */
 #define FOREVER_S   1e8
-#define BYE_HOLD_S  0.5 /* goodbyes wait for those of others (net/route.h) */
+#define ASKED_S	    1.0 /* how often it is looked whether the parent's proxy asks */
 
 static int send_words(
 	struct transport *transport, int to, enum tag tag, uint64_t a, uint64_t b, double until)
@@ -46,7 +46,7 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 	int who, error;
 	bool child = false;
 
-	error = transport_receive(transport, TRANSPORT_ANY, of, TAG_UP, &buf, &bytes, &who, until);
+	error = collate_await(transport, of, TAG_UP, &buf, &bytes, &who, until);
 	plan->cut_off |= error == -ECONNRESET;
 	if (error)
 		return error;
@@ -140,8 +140,9 @@ static int wait_for_ack(struct transport *transport, int of, double until)
 		size_t bytes;
 		int who, error, good;
 
-		error = transport_receive(
-			transport, TRANSPORT_ANY, of, TAG_ACK, &buf, &bytes, &who, until);
+		error = collate_await(transport, of, TAG_ACK, &buf, &bytes, &who, until);
+		if (error == -ECANCELED && transport->plan->down)
+			return 0; /* whom we stand for was acknowledged before it died */
 		if (error)
 			return error;
 		words = buf;
@@ -172,7 +173,8 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 
 	if (!plan->parent)
 		until = end;
-	error = transport->send(transport, plan->parent, TAG_UP, buf, bytes, until);
+	error = plan->down ? 0
+			   : transport->send(transport, plan->parent, TAG_UP, buf, bytes, until);
 	if (!error)
 		error = wait_for_ack(transport, plan->parent, until);
 	if (error && plan->parent) {
@@ -198,7 +200,7 @@ static int pass_down(struct transport *transport, const void *buf, size_t bytes,
 	int error = 0;
 
 	for (uint32_t k = plan->n_children; k-- > 0;) {
-		if (plan->delivered[k])
+		if (plan->delivered[k] || plan->in_place)
 			error |= transport->send(
 				transport, plan->child[k], TAG_DOWN, buf, bytes, until);
 	}
@@ -209,24 +211,46 @@ static int pass_down(struct transport *transport, const void *buf, size_t bytes,
 	return error;
 }
 
+/* The message is kept to the end, for orphans. */
 static void send_hashes(struct transport *transport, const uint64_t *hashes, size_t n, double until)
 {
+	struct collate_plan *plan = transport->plan;
 	size_t bytes = (n + 1) * sizeof(uint64_t);
 	uint64_t *words = xmalloc(bytes);
 
-	words[0] = transport->plan->run;
+	words[0] = plan->run;
 	memcpy(words + 1, hashes, n * sizeof(*hashes));
-	if (!pass_down(transport, words, bytes, until))
-		free(words);
+	plan->down = words;
+	plan->down_bytes = bytes;
+	plan->down_leaves = pass_down(transport, words, bytes, until);
 }
 
-/* It has died; whether agent 0 has got what we sent is not known. */
-static void deliver_again(struct transport *transport, struct delivery *sent)
+/* Who had it has died; whether others have got it from that one is not known. */
+static void deliver_again(struct transport *transport, struct delivery *sent, int to)
 {
-	sent->to = 0;
-	if (transport->send(transport, 0, TAG_UP, sent->buf, sent->bytes, transport_now() + 1) ==
-		-ETIMEDOUT)
+	sent->to = to;
+	if (sent->buf && transport->send(transport, to, TAG_UP, sent->buf, sent->bytes,
+				 transport_now() + 1) == -ETIMEDOUT)
 		sent->buf = NULL;
+}
+
+/* Waits for hashes; sends again what was sent up if who had it has died, or its proxy asks. */
+static int await_hashes(
+	struct transport *transport, struct delivery *sent, void **buf, size_t *bytes, double until)
+{
+	for (;;) {
+		const double look = transport_now() + ASKED_S;
+		int who, error;
+
+		error = collate_await(transport, sent->to, TAG_DOWN, buf, bytes, &who,
+			look < until ? look : until);
+		if (error != -ETIMEDOUT || transport_now() >= until)
+			return error;
+		if (collate_asked_again(transport, &who))
+			deliver_again(transport, sent, who);
+		else if (sent->to && transport->gone && transport->gone(transport, sent->to))
+			deliver_again(transport, sent, 0);
+	}
 }
 
 static int receive_hashes(struct transport *transport, struct delivery *sent, uint64_t **hashes,
@@ -236,14 +260,8 @@ static int receive_hashes(struct transport *transport, struct delivery *sent, ui
 		uint64_t *words;
 		void *buf;
 		size_t bytes;
-		int who, error;
+		int error = await_hashes(transport, sent, &buf, &bytes, until);
 
-		error = transport_receive(
-			transport, TRANSPORT_ANY, sent->to, TAG_DOWN, &buf, &bytes, &who, until);
-		if (error == -ETIMEDOUT && sent->to && transport_now() < until) {
-			deliver_again(transport, sent);
-			continue;
-		}
 		if (error)
 			return error;
 		words = buf;
@@ -271,6 +289,7 @@ static struct profile *alone(const struct profile *mine)
 
 static void begin_run(struct collate_plan *plan)
 {
+	collate_plan_forget(plan);
 	plan->run++;
 	memset(plan->delivered, 0, sizeof(plan->delivered));
 	if (plan->direct)
@@ -311,7 +330,8 @@ static int run_other(struct transport *transport, struct pieces *p, double begin
 	pieces_join(p);
 	error = deliver(transport, p, begin, s, &sent);
 	if (!error)
-		error = receive_hashes(transport, &sent, hashes, n_hashes, begin + 1.25 * s);
+		error = receive_hashes(transport, &sent, hashes, n_hashes,
+			begin + (transport->plan->in_place ? FOREVER_S : 1.25 * s));
 	free(sent.buf);
 	return error;
 }
@@ -347,69 +367,40 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	return error;
 }
 
+/* 0 when one child has sent, -ETIMEDOUT if all are dead, or as collate_await(). */
+static int await_first_child(struct transport *transport, struct pieces *p)
+{
+	const struct collate_plan *plan = transport->plan;
+	int error = -ETIMEDOUT;
+
+	for (uint32_t k = 0; k < plan->n_children && error == -ETIMEDOUT; k++)
+		error = take_one(transport, p, plan->child[k], transport_now() + FOREVER_S);
+	return error;
+}
+
 /*
- * When the job ends is not known here: with children, the first message from
- * them tells it; without, the message lies at the parent until that wants it.
+ * When the job ends is not known here: with children, the first message from them tells it;
+ * without, the message lies at the parent until that wants it. What has come down ends all.
  */
 static void run_in_place_of(struct transport *transport, const char *host)
 {
 	struct collate_plan *plan = transport->plan;
-	double s = plan->n_children ? TAKE_OVER_S : FOREVER_S;
 	struct pieces p = {0};
 	uint64_t *hashes = NULL;
+	int error;
 	size_t n;
 
 	begin_run(plan);
+	plan->in_place = true;
 	pieces_add(&p, plan->position, plan->position + 1, missing_agent(host));
-	if (plan->n_children && take_one(transport, &p, -1, transport_now() + FOREVER_S)) {
+	collate_ask_again(transport);
+	error = await_first_child(transport, &p);
+	if (error && error != -ETIMEDOUT && !plan->down) {
 		pieces_free(&p);
 		return;
 	}
-	run_other(transport, &p, transport_now(), s, &hashes, &n);
+	run_other(transport, &p, transport_now(), error ? FOREVER_S : TAKE_OVER_S, &hashes, &n);
 	free(hashes);
-}
-
-/* End */
-
-/* Launchers may end the others as soon as this process ends: let them finish their work. */
-static void await_goodbyes(struct transport *transport, double until)
-{
-	for (uint32_t left = transport->plan ? transport->plan->n_present : 0; left > 1; left--) {
-		size_t bytes;
-		void *buf;
-		int who;
-
-		if (transport->receive(
-			    transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who, until))
-			break;
-		free(buf);
-	}
-}
-
-static bool everybody_ended(struct transport *transport, double until)
-{
-	struct collate_plan *plan = transport->plan;
-	bool complete = plan && plan->complete;
-	uint64_t *words, end[2] = {0};
-	size_t bytes;
-	void *buf;
-	int who;
-
-	if (!transport->rank) {
-		await_goodbyes(transport, until);
-		end[0] = complete;
-		complete &= !transport_to_all(
-			transport, TAG_END, end, sizeof(end), complete ? until : transport_now());
-		return complete;
-	}
-	transport_to_root(transport, TAG_BYE, end, sizeof(end), true, BYE_HOLD_S, until);
-	/* agent 0 may have a lot to write */
-	if (transport_receive(transport, 0, 0, TAG_END, &buf, &bytes, &who, until + TAKE_OVER_S))
-		return false;
-	words = buf;
-	complete = bytes >= sizeof(*words) && words[0];
-	free(buf);
-	return complete;
 }
 
 void collate_take_over(struct transport *transport, const char *host, bool collated)
@@ -419,16 +410,4 @@ void collate_take_over(struct transport *transport, const char *host, bool colla
 	if (!collated)
 		run_in_place_of(transport, host);
 	collate_end(transport, 0, TAKE_OVER_S);
-}
-
-void collate_end(struct transport *transport, int status, double deadline_s)
-{
-	double until = transport_now() + deadline_s;
-	bool together;
-
-	if (!transport)
-		return;
-	together = everybody_ended(transport, until);
-	collate_plan_free(transport->plan);
-	transport->finish(transport, together, status, until);
 }

@@ -265,6 +265,7 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan->hosts = NULL;
 	plan->ranks = NULL;
 	plan->direct = NULL;
+	plan->down = NULL;
 	transport->plan = plan;
 	if (at == end)
 		return true;
@@ -281,6 +282,14 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	return true;
 }
 
+void collate_plan_forget(struct collate_plan *plan)
+{
+	if (!plan->down_leaves)
+		free(plan->down);
+	plan->down = NULL;
+	plan->down_leaves = false;
+}
+
 void collate_plan_free(struct collate_plan *plan)
 {
 	for (uint32_t i = 0; plan && plan->hosts && i < plan->n; i++)
@@ -289,6 +298,7 @@ void collate_plan_free(struct collate_plan *plan)
 		free(plan->hosts);
 		free(plan->ranks);
 		free(plan->direct);
+		collate_plan_forget(plan);
 	}
 	free(plan);
 }

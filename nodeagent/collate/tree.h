@@ -28,6 +28,14 @@ struct collate_plan {
 	uint32_t n_present; /* in the last run */
 	bool cut_off;	    /* our own MPI has gone */
 	char root_host[64]; /* of agent 0; cut if it is longer */
+	bool in_place;	    /* of an agent that has died: we are its proxy */
+	bool over;	    /* ... and agent 0 has said that the job is over */
+	bool together;	    /* ... for all agents */
+	/* the message with the hashes: at agent 0 after the run; in place of a dead agent if it has
+	 * come before it is wanted */
+	void *down;
+	size_t down_bytes;
+	bool down_leaves; /* it may leave yet */
 
 	/* at agent 0 only */
 	char **hosts; /* by position */
@@ -68,12 +76,27 @@ bool pieces_unpack(
  */
 void collate_take_over(struct transport *transport, const char *host, bool collated);
 
+/*
+ * The next message with this tag, of anybody. Ends soon, by -ETIMEDOUT, if the agent `of` has died;
+ * -1: of no certain one. In place of a dead agent also, by -ECANCELED, when the hashes have
+ * come, which plan->down has then, or the job is over. Otherwise as transport_receive().
+ */
+int collate_await(struct transport *transport, int of, enum tag tag, void **buf, size_t *bytes,
+	int *who, double until);
+
+/* In place of a dead agent: asks its children to send again what it had acknowledged. */
+void collate_ask_again(struct transport *transport);
+/* True if the parent's proxy has asked; *by is its rank. Drops older acknowledgements. */
+bool collate_asked_again(struct transport *transport, int *by);
+
 /* The plan, for a transport that knows the hosts. */
 extern const struct transport_plan_operations collate_plan_operations;
 
 /* Plan and hosts as bytes for another process (the caller frees), and back (false: no sense). */
 void *collate_plan_pack(const struct transport *transport, size_t *bytes);
 bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes);
+/* Drops the message with the hashes. */
+void collate_plan_forget(struct collate_plan *plan);
 /* May be NULL. */
 void collate_plan_free(struct collate_plan *plan);
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The very end of all agents: goodbyes to agent 0, and its word that all is over. */
+#include "nodeagent/collate/collate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/collate/tree.h"
+
+#define WRITING_S  30.0 /* agent 0 may have a lot to write */
+#define BYE_HOLD_S 0.5	/* goodbyes wait for those of others (net/route.h) */
+#define LOOK_S	   0.2
+
+/* Whose parent has died with the hashes that it should have passed on sends again what that had. */
+static void answer_orphans(struct transport *transport)
+{
+	const struct collate_plan *plan = transport->plan;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	while (!transport->receive(
+		transport, TRANSPORT_ANY, TAG_UP, &buf, &bytes, &who, transport_now())) {
+		const bool of_this_run =
+			bytes >= sizeof(plan->run) && !memcmp(buf, &plan->run, sizeof(plan->run));
+
+		free(buf);
+		if (of_this_run && plan->down)
+			transport->send(transport, who, TAG_DOWN, plan->down, plan->down_bytes,
+				transport_now() + 1);
+	}
+}
+
+/* Launchers may end the others as soon as this process ends: let them finish their work. */
+static void await_goodbyes(struct transport *transport, double until)
+{
+	uint32_t left = transport->plan ? transport->plan->n_present : 0;
+
+	while (left > 1) {
+		const double look = transport_now() + LOOK_S;
+		size_t bytes;
+		void *buf;
+		int who, error;
+
+		error = transport->receive(transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who,
+			look < until ? look : until);
+		if (!error) {
+			free(buf);
+			left--;
+		} else if (error != -ETIMEDOUT || transport_now() >= until) {
+			break;
+		}
+		answer_orphans(transport);
+	}
+}
+
+static bool end_all(struct transport *transport, double until)
+{
+	struct collate_plan *plan = transport->plan;
+	bool complete = plan && plan->complete;
+	uint64_t end[2] = {0};
+
+	await_goodbyes(transport, until);
+	end[0] = complete;
+	return !transport_to_all(
+		       transport, TAG_END, end, sizeof(end), complete ? until : transport_now()) &&
+	       complete;
+}
+
+static bool await_end(struct transport *transport, double until)
+{
+	const struct collate_plan *plan = transport->plan;
+	uint64_t bye[2] = {0}, end = 0;
+	size_t bytes;
+	void *buf;
+	int who;
+
+	transport_to_root(transport, TAG_BYE, bye, sizeof(bye), true, BYE_HOLD_S, until);
+	if (plan && plan->over)
+		return plan->together;
+	if (transport_receive(transport, 0, 0, TAG_END, &buf, &bytes, &who, until + WRITING_S))
+		return false;
+	if (bytes >= sizeof(end))
+		memcpy(&end, buf, sizeof(end));
+	free(buf);
+	return end;
+}
+
+void collate_end(struct transport *transport, int status, double deadline_s)
+{
+	double until = transport_now() + deadline_s;
+	bool together;
+
+	if (!transport)
+		return;
+	together = transport->rank ? await_end(transport, until) : end_all(transport, until);
+	collate_plan_free(transport->plan);
+	transport->finish(transport, together, status, until);
+}
