@@ -169,8 +169,10 @@ static void be_proxy(struct sim_agent *a)
 	struct transport *p = &a->transport;
 
 	p->plan = NULL; /* what the agent had is lost */
-	if (a->plan)
-		collate_plan_unpack(p, a->plan, a->plan_bytes);
+	if (!a->plan || !collate_plan_unpack(p, a->plan, a->plan_bytes)) {
+		a->dead = DEATH_OF_NODE; /* it ends at once, and its connections with it */
+		return;
+	}
 	if (!a->collated)
 		directory_gone(p);
 	collate_take_over(p, a->host, a->collated);
