@@ -16,7 +16,7 @@
 
 static struct settings {
 	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s;
-	double seed, deadline_s, skew_s, deaths, check, wrong, runs, at;
+	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at;
 	const char *shape, *write;
 } set = {
 	.ranks = 64,
@@ -48,8 +48,10 @@ static const struct {
 	{"cost_us", &set.cost_us, NULL},       /* of sending or receiving a message */
 	{"cpu", &set.cpu, NULL},	       /* seconds for one that is computed; 0: none */
 	{"delayed", &set.delayed, NULL},       /* of 1 000 messages */
-	{"delay_s", &set.delay_s, NULL},       /* ... by at most so much */
-	{"notice_s", &set.notice_s, NULL},     /* until a death is known, at most */
+	{"delayed_from_s", &set.delayed_from_s,
+		NULL},			   /* ... sent then or later; the job ends at 10 s */
+	{"delay_s", &set.delay_s, NULL},   /* ... by at most so much */
+	{"notice_s", &set.notice_s, NULL}, /* until a death is known, at most */
 	{"seed", &set.seed, NULL}, {"deadline_s", &set.deadline_s, NULL}, /* agent.deadline_s */
 	{"skew_s", &set.skew_s, NULL},					  /* nodes end within it */
 	{"deaths", &set.deaths, NULL},					  /* agents that die */
@@ -97,6 +99,7 @@ static struct job job_of(int n, uint64_t seed)
 				.cost_s = set.cost_us * 1e-6,
 				.cpu = set.cpu,
 				.delayed = (unsigned)set.delayed,
+				.delayed_from_s = set.delayed_from_s,
 				.delay_s = set.delay_s,
 				.notice_s = set.notice_s,
 				.seed = seed},

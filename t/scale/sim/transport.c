@@ -75,7 +75,8 @@ static double delay(const struct sim_agent *a, const struct world_settings *s)
 {
 	const uint64_t number = a->transport.counts.sent, rank = (uint64_t)a->transport.rank;
 
-	if (!s->delayed || world_dice(rank, 2 * number, 1000) >= s->delayed)
+	if (!s->delayed || a->clock < s->delayed_from_s ||
+		world_dice(rank, 2 * number, 1000) >= s->delayed)
 		return 0;
 	return s->delay_s * world_dice(rank, 2 * number + 1, 1000) / 1000;
 }

@@ -33,11 +33,12 @@ enum death {
 struct world_settings {
 	int n; /* agents */
 	double latency_s, bytes_per_s, cost_s;
-	double cpu;	  /* seconds on a clock for each second that was computed */
-	unsigned delayed; /* messages of 1 000 that are delayed */
-	double delay_s;	  /* ... by at most so much */
-	double notice_s;  /* until a death is known, at most */
-	uint64_t seed;	  /* of delays, and of who is told when of a death */
+	double cpu;	       /* seconds on a clock for each second that was computed */
+	unsigned delayed;      /* messages of 1 000 that are delayed */
+	double delayed_from_s; /* ... of those that are sent then or later */
+	double delay_s;	       /* ... by at most so much */
+	double notice_s;       /* until a death is known, at most */
+	uint64_t seed;	       /* of delays, and of who is told when of a death */
 };
 
 struct letter {
