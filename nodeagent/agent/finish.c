@@ -78,7 +78,7 @@ static int write_node_profile(const struct agent *a, const struct profile *p, co
 
 /* Logs of the ranks in logfile_for_ranks that ran here. */
 static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t nranks,
-	const char *base, const uint64_t *hashes, size_t n)
+	const char *base, const struct profile_number *numbers, size_t n)
 {
 	int failed = 0;
 
@@ -97,7 +97,7 @@ static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t
 		one = gather(&a->host, p);
 		one->world_size = node->world_size;
 		failed |= report_result(output_rank(one, &one->processes[0], nranks, a->host.conf,
-						a->host.output_directory, base, hashes, n, &error),
+						a->host.output_directory, base, numbers, n, &error),
 			&error);
 		profile_free(one);
 	}
@@ -175,7 +175,7 @@ static char *agree_on_name(struct agent *a, const struct profile *whole, char *b
 }
 
 static int write_node_log(struct agent *a, const struct profile *node, const char *base,
-	const uint64_t *hashes, size_t n)
+	const struct profile_number *numbers, size_t n)
 {
 	const struct recorder_sum recorder = recorder_sum(&a->host);
 	const struct vfd_written *w = &recorder.written;
@@ -191,7 +191,7 @@ static int write_node_log(struct agent *a, const struct profile *node, const cha
 	char *error = NULL;
 
 	return report_result(output_node(node, a->host.conf, a->host.output_directory, base,
-				     a->host.name, trace.path ? &trace : NULL, hashes, n, &error),
+				     a->host.name, trace.path ? &trace : NULL, numbers, n, &error),
 		&error);
 }
 
@@ -297,7 +297,7 @@ static double sources_s(const struct host *host)
 
 /* The summary and the logs. whole: at agent 0, else NULL. */
 static int write_results(struct agent *a, const struct profile *node, const struct profile *whole,
-	const char *base, const uint64_t *hashes, size_t n_hashes)
+	const char *base, const struct profile_number *numbers, size_t n_numbers)
 {
 	const uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
 	int failed;
@@ -305,8 +305,8 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 	a->partial = is_partial(a, whole ? whole : node);
 	failed = write_summary(a, node, whole, base);
 	if (a->host.n_ever) {
-		failed |= write_node_log(a, node, base, hashes, n_hashes);
-		failed |= write_rank_logs(a, node, nranks, base, hashes, n_hashes);
+		failed |= write_node_log(a, node, base, numbers, n_numbers);
+		failed |= write_rank_logs(a, node, nranks, base, numbers, n_numbers);
 	}
 	return failed;
 }
@@ -314,8 +314,8 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
-	uint64_t *hashes = NULL;
-	size_t n_hashes = 0;
+	struct profile_number *numbers = NULL;
+	size_t n_numbers = 0;
 	int failed = 0, lock;
 	char *base;
 
@@ -346,7 +346,7 @@ int agent_finish(struct agent *a)
 		failed |= write_node_profile(a, node, base);
 	if (a->host.transport) {
 		older_results_end(&a->host, &lock); /* which others wait for */
-		failed |= peers_collate(a, node, &whole, &hashes, &n_hashes);
+		failed |= peers_collate(a, node, &whole, &numbers, &n_numbers);
 		if (whole)
 			in_step_name_missing(a, whole);
 		base = agree_on_name(a, whole, base);
@@ -354,17 +354,17 @@ int agent_finish(struct agent *a)
 		lock = older_results_begin(a, base);
 	}
 	failed |= recorder_rename(&a->host, base);
-	if (!hashes) { /* alone: the ids of this node are those of the job */
-		hashes = profile_hashes(node);
-		n_hashes = node->n_stacks;
+	if (!numbers) { /* alone: the ids of this node are those of the job */
+		numbers = profile_numbers(node);
+		n_numbers = node->n_stacks;
 	}
-	failed |= write_results(a, node, whole, base, hashes, n_hashes);
+	failed |= write_results(a, node, whole, base, numbers, n_numbers);
 	if (!a->quiet && !failed)
 		tell_files(a, node, whole, base);
 	older_results_end(&a->host, &lock);
 	profile_free(whole);
 	profile_free(node);
-	free(hashes);
+	free(numbers);
 	free(base);
 	return failed | rounds_end(a);
 }
@@ -372,17 +372,17 @@ int agent_finish(struct agent *a)
 /* All files that this node alone can write; ranks: also of single ranks. */
 static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
 {
-	uint64_t *hashes;
+	struct profile_number *numbers;
 	int lock = older_results_begin(a, base), failed = write_node_profile(a, node, base);
 
 	failed |= write_summary(a, node, NULL, base);
-	hashes = profile_hashes(node);
-	failed |= write_node_log(a, node, base, hashes, node->n_stacks);
+	numbers = profile_numbers(node);
+	failed |= write_node_log(a, node, base, numbers, node->n_stacks);
 	if (ranks)
 		failed |= write_rank_logs(
-			a, node, node->world_size + node->unranked, base, hashes, node->n_stacks);
+			a, node, node->world_size + node->unranked, base, numbers, node->n_stacks);
 	older_results_end(&a->host, &lock);
-	free(hashes);
+	free(numbers);
 	return failed;
 }
 

@@ -427,10 +427,10 @@ void peers_clock(struct agent *a, bool last)
 }
 
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
-	uint64_t **hashes, size_t *n_hashes)
+	struct profile_number **numbers, size_t *n_numbers)
 {
 	int error = collate_run(a->host.transport, node,
-		ending_exchange(a->host.conf->agent_deadline_s), whole, hashes, n_hashes);
+		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {
 		/* all node profiles are in files: who started us makes the summary of them */

@@ -13,6 +13,7 @@
 
 struct agent;
 struct profile;
+struct profile_number;
 
 /* proxy_shield() with the duties of an agent's proxy. */
 void peers_shield(void);
@@ -52,7 +53,7 @@ void peers_clock(struct agent *a, bool last);
 
 /* Collates; *whole only on agent 0. 0, or 1 after a message. */
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
-	uint64_t **hashes, size_t *n_hashes);
+	struct profile_number **numbers, size_t *n_numbers);
 
 /* Over TCP, before the collation: tells the others that this agent has come to its end. If it still
  * joins them, and has processes to tell of, this waits for that, a part of agent.deadline_s. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting in the tree. The proxy in place of a dead agent does not know what that had done: it asks
- * those below to send again what the dead one had taken, and stops where the hashes come down,
+ * those below to send again what the dead one had taken, and stops where the numbers come down,
  * as the dead one had sent its own, or the job is over.
  */
 #include <errno.h>

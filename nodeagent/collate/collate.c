@@ -4,7 +4,7 @@
  * host names. The tree is binomial, its root is agent 0. Profiles of adjacent
  * positions are merged on the way up; where an agent is missing, the pieces
  * beside the gap travel side by side, so that a late one still fits between
- * them. An agent whose parent does not answer, or dies before the hashes come down, sends to
+ * them. An agent whose parent does not answer, or dies before the numbers come down, sends to
  * agent 0.
  *
  * Deadlines: the lowest level waits half of the time given, each level above
@@ -44,6 +44,7 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 	size_t bytes;
 	void *buf;
 	int who, error;
+	const size_t before = p->n;
 	bool child = false;
 
 	error = collate_await(transport, of, TAG_UP, &buf, &bytes, &who, until);
@@ -52,8 +53,11 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 		return error;
 	if (pieces_unpack(p, plan->run, plan->n, buf, bytes)) {
 		for (uint32_t k = 0; k < plan->n_children; k++) {
-			if (plan->child[k] == who)
-				child = plan->delivered[k] = true;
+			if (plan->child[k] != who)
+				continue;
+			child = plan->delivered[k] = true;
+			free(plan->keys[k].hash);
+			plan->keys[k] = keys_of(p->at + before, p->n - before);
 		}
 		if (!child && plan->direct)
 			plan->direct[who] = true;
@@ -192,37 +196,17 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 	return error;
 }
 
-/* Down: hashes of all stacks, by id */
-
-static int pass_down(struct transport *transport, const void *buf, size_t bytes, double until)
-{
-	struct collate_plan *plan = transport->plan;
-	int error = 0;
-
-	for (uint32_t k = plan->n_children; k-- > 0;) {
-		if (plan->delivered[k] || plan->in_place)
-			error |= transport->send(
-				transport, plan->child[k], TAG_DOWN, buf, bytes, until);
-	}
-	for (int i = 0; plan->direct && i < transport->size; i++) {
-		if (plan->direct[i])
-			error |= transport->send(transport, i, TAG_DOWN, buf, bytes, until);
-	}
-	return error;
-}
+/* Down: the ids of stacks in the job */
 
 /* The message is kept to the end, for orphans. */
-static void send_hashes(struct transport *transport, const uint64_t *hashes, size_t n, double until)
+static void send_numbers(struct transport *transport, const struct profile *whole, double until)
 {
 	struct collate_plan *plan = transport->plan;
-	size_t bytes = (n + 1) * sizeof(uint64_t);
-	uint64_t *words = xmalloc(bytes);
+	struct profile_number *all = profile_numbers(whole);
 
-	words[0] = plan->run;
-	memcpy(words + 1, hashes, n * sizeof(*hashes));
-	plan->down = words;
-	plan->down_bytes = bytes;
-	plan->down_leaves = pass_down(transport, words, bytes, until);
+	plan->down = numbers_pack(plan->run, all, whole->n_stacks, &plan->down_bytes);
+	free(all);
+	plan->down_leaves = numbers_pass_down(transport, plan->down, plan->down_bytes, until);
 }
 
 /* Who had it has died; whether others have got it from that one is not known. */
@@ -234,8 +218,8 @@ static void deliver_again(struct transport *transport, struct delivery *sent, in
 		sent->buf = NULL;
 }
 
-/* Waits for hashes; sends again what was sent up if who had it has died, or its proxy asks. */
-static int await_hashes(
+/* Waits for numbers; sends again what was sent up if who had it has died, or its proxy asks. */
+static int await_numbers(
 	struct transport *transport, struct delivery *sent, void **buf, size_t *bytes, double until)
 {
 	for (;;) {
@@ -253,27 +237,25 @@ static int await_hashes(
 	}
 }
 
-static int receive_hashes(struct transport *transport, struct delivery *sent, uint64_t **hashes,
-	size_t *n, double until)
+static int receive_numbers(struct transport *transport, struct delivery *sent,
+	struct profile_number **numbers, size_t *n, double until)
 {
-	for (;;) {
-		uint64_t *words;
-		void *buf;
-		size_t bytes;
-		int error = await_hashes(transport, sent, &buf, &bytes, until);
+	struct collate_plan *plan = transport->plan;
+	int error;
 
+	for (;;) {
+		size_t bytes;
+		void *buf;
+
+		error = await_numbers(transport, sent, &buf, &bytes, until);
 		if (error)
 			return error;
-		words = buf;
-		if (bytes < sizeof(*words) || bytes % sizeof(*words) ||
-			words[0] != transport->plan->run) {
+		if (!numbers_valid(plan->run, buf, bytes)) {
 			free(buf);
 			continue;
 		}
-		*n = bytes / sizeof(*words) - 1;
-		*hashes = xmalloc(*n * sizeof(*words));
-		memcpy(*hashes, words + 1, *n * sizeof(*words));
-		if (!pass_down(transport, buf, bytes, until))
+		*numbers = numbers_choose(&plan->own, buf, bytes, n);
+		if (!numbers_pass_down(transport, buf, bytes, until))
 			free(buf);
 		return 0;
 	}
@@ -297,7 +279,7 @@ static void begin_run(struct collate_plan *plan)
 }
 
 static int run_root(struct transport *transport, struct pieces *p, double begin, double s,
-	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+	struct profile **whole, struct profile_number **numbers, size_t *n_numbers)
 {
 	struct collate_plan *plan = transport->plan;
 	int of, error;
@@ -308,9 +290,8 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 			(error != -ETIMEDOUT || transport_now() >= begin + s))
 			break;
 	*whole = finish_root(plan, p);
-	*hashes = profile_hashes(*whole);
-	*n_hashes = (*whole)->n_stacks;
-	send_hashes(transport, *hashes, *n_hashes, begin + 1.2 * s);
+	send_numbers(transport, *whole, begin + 1.2 * s);
+	*numbers = numbers_choose(&plan->own, plan->down, plan->down_bytes, n_numbers);
 	if (!plan->complete)
 		return plan->cut_off ? -ECONNRESET : -ETIMEDOUT;
 	for (size_t i = 0; i < (*whole)->n_agents; i++) {
@@ -321,7 +302,7 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 }
 
 static int run_other(struct transport *transport, struct pieces *p, double begin, double s,
-	uint64_t **hashes, size_t *n_hashes)
+	struct profile_number **numbers, size_t *n_numbers)
 {
 	struct delivery sent = {0};
 	int error;
@@ -330,14 +311,14 @@ static int run_other(struct transport *transport, struct pieces *p, double begin
 	pieces_join(p);
 	error = deliver(transport, p, begin, s, &sent);
 	if (!error)
-		error = receive_hashes(transport, &sent, hashes, n_hashes,
+		error = receive_numbers(transport, &sent, numbers, n_numbers,
 			begin + (transport->plan->in_place ? FOREVER_S : 1.25 * s));
 	free(sent.buf);
 	return error;
 }
 
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
-	struct profile **whole, uint64_t **hashes, size_t *n_hashes)
+	struct profile **whole, struct profile_number **numbers, size_t *n_numbers)
 {
 	struct collate_plan *plan = transport ? transport->plan : NULL;
 	struct pieces p = {0};
@@ -345,23 +326,24 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	int error;
 
 	*whole = NULL;
-	*hashes = NULL;
-	*n_hashes = 0;
+	*numbers = NULL;
+	*n_numbers = 0;
 	if (!plan) {
 		if (!transport || !transport->rank)
 			*whole = profile_copy(mine);
 		if (transport)
 			return -ENOTCONN;
-		*hashes = profile_hashes(mine);
-		*n_hashes = mine->n_stacks;
+		*numbers = profile_numbers(mine);
+		*n_numbers = mine->n_stacks;
 		return 0;
 	}
 	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
+	plan->own = keys_of(p.at, p.n);
 	if (plan->parent < 0)
-		error = run_root(transport, &p, begin, deadline_s, whole, hashes, n_hashes);
+		error = run_root(transport, &p, begin, deadline_s, whole, numbers, n_numbers);
 	else
-		error = run_other(transport, &p, begin, deadline_s, hashes, n_hashes);
+		error = run_other(transport, &p, begin, deadline_s, numbers, n_numbers);
 	if (transport->collated)
 		transport->collated(transport);
 	return error;
@@ -386,7 +368,7 @@ static void run_in_place_of(struct transport *transport, const char *host)
 {
 	struct collate_plan *plan = transport->plan;
 	struct pieces p = {0};
-	uint64_t *hashes = NULL;
+	struct profile_number *numbers = NULL;
 	int error;
 	size_t n;
 
@@ -399,8 +381,8 @@ static void run_in_place_of(struct transport *transport, const char *host)
 		pieces_free(&p);
 		return;
 	}
-	run_other(transport, &p, transport_now(), error ? FOREVER_S : TAKE_OVER_S, &hashes, &n);
-	free(hashes);
+	run_other(transport, &p, transport_now(), error ? FOREVER_S : TAKE_OVER_S, &numbers, &n);
+	free(numbers);
 }
 
 void collate_take_over(struct transport *transport, const char *host, bool collated)

@@ -15,6 +15,7 @@
 
 struct transport;
 struct profile;
+struct profile_number;
 
 /*
  * At the start of all agents: exchanges their host names and plans the tree.
@@ -33,14 +34,15 @@ const char *collate_host_of(const struct transport *transport, int rank);
  * At the end, called by each agent within half of deadline_s of the others.
  * mine is only read. Agent 0 gets *whole (without processes[]), in which agents
  * that died or did not answer are marked as missing. Every agent gets the
- * hashes of all stacks of the job by their global ids (profile_hashes()). 0 or -errno: -EOWNERDEAD
+ * ids in the job of the stacks of mine (profile/ids.h), which cost it nothing that grows with the
+ * job. 0 or -errno: -EOWNERDEAD
  * (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is
- * cut off from all others, though they may have written node profiles. *hashes is NULL if they did
+ * cut off from all others, though they may have written node profiles. *numbers is NULL if they did
  * not come; *whole at agent 0 has the profiles that came. Takes up to 1.25 * deadline_s. The caller
  * frees all. transport may be NULL: this is the only agent.
  */
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
-	struct profile **whole, uint64_t **hashes, size_t *n_hashes);
+	struct profile **whole, struct profile_number **numbers, size_t *n_numbers);
 
 /*
  * At the very end, when this agent has written all its files: waits until

@@ -13,7 +13,8 @@
 #define BYE_HOLD_S 0.5	/* goodbyes wait for those of others (net/route.h) */
 #define LOOK_S	   0.2
 
-/* Whose parent has died with the hashes that it should have passed on sends again what that had. */
+/* Whose parent has died with the numbers that it should have passed on sends again what that had.
+ */
 static void answer_orphans(struct transport *transport)
 {
 	const struct collate_plan *plan = transport->plan;

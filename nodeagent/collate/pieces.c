@@ -89,7 +89,14 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
 			die(125, "out of memory");
 		*bytes += size[i];
 	}
-	out = xmalloc(*bytes);
+	/* as a rule there is one, and it may be large: no second copy of it */
+	if (p->n == 1) {
+		out = xrealloc(part[0], *bytes);
+		memmove(out + at + sizeof(struct piece_head), out, size[0]);
+		part[0] = NULL;
+	} else {
+		out = xmalloc(*bytes);
+	}
 	memcpy(out, &head, sizeof(head));
 	for (size_t i = 0; i < p->n; i++) {
 		struct piece_head h = {p->at[i].first, p->at[i].end, size[i]};
@@ -98,7 +105,8 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
 		at += sizeof(h);
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		memcpy(out + at, part[i], size[i]);
+		if (part[i])
+			memcpy(out + at, part[i], size[i]);
 		at += size[i];
 		free(part[i]);
 	}

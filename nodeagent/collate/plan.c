@@ -266,6 +266,8 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan->ranks = NULL;
 	plan->direct = NULL;
 	plan->down = NULL;
+	plan->own = (struct keys){0};
+	memset(plan->keys, 0, sizeof(plan->keys));
 	transport->plan = plan;
 	if (at == end)
 		return true;
@@ -288,6 +290,11 @@ void collate_plan_forget(struct collate_plan *plan)
 		free(plan->down);
 	plan->down = NULL;
 	plan->down_leaves = false;
+	for (uint32_t k = 0; k < LEVELS_MAX; k++)
+		free(plan->keys[k].hash);
+	memset(plan->keys, 0, sizeof(plan->keys));
+	free(plan->own.hash);
+	plan->own = (struct keys){0};
 }
 
 void collate_plan_free(struct collate_plan *plan)

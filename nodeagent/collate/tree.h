@@ -15,6 +15,12 @@ enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_BYE, TAG_END }
 
 #define LEVELS_MAX 32
 
+/* Hashes of stacks, sorted. */
+struct keys {
+	uint64_t *hash; /* NULL: not known */
+	size_t n;
+};
+
 struct collate_plan {
 	uint32_t n, position;
 	int parent;	/* rank, or -1 at agent 0 */
@@ -31,11 +37,13 @@ struct collate_plan {
 	bool in_place;	    /* of an agent that has died: we are its proxy */
 	bool over;	    /* ... and agent 0 has said that the job is over */
 	bool together;	    /* ... for all agents */
-	/* the message with the hashes: at agent 0 after the run; in place of a dead agent if it has
-	 * come before it is wanted */
+	/* the message with the numbers: at agent 0 after the run; in place of a dead agent if it
+	 * has come before it is wanted */
 	void *down;
 	size_t down_bytes;
-	bool down_leaves; /* it may leave yet */
+	bool down_leaves;	      /* it may leave yet */
+	struct keys keys[LEVELS_MAX]; /* in this run: of the children that have delivered */
+	struct keys own;	      /* ... and of this agent's own profile */
 
 	/* at agent 0 only */
 	char **hosts; /* by position */
@@ -60,6 +68,18 @@ void pieces_join(struct pieces *p);
 bool pieces_cover(const struct pieces *p, uint64_t position);
 void pieces_free(struct pieces *p);
 
+/* Of n pieces; the caller frees keys.hash. */
+struct keys keys_of(const struct piece *at, size_t n);
+/* Messages with ids of stacks: all of n, sorted; the caller frees. */
+struct profile_number;
+void *numbers_pack(uint64_t run, const struct profile_number *all, size_t n, size_t *bytes);
+bool numbers_valid(uint64_t run, const void *message, size_t bytes);
+/* Those of a valid message with these keys; the caller frees. */
+struct profile_number *numbers_choose(
+	const struct keys *k, const void *message, size_t bytes, size_t *n);
+/* Sends a valid message on: to each child what it needs. Not 0: the message may leave yet. */
+int numbers_pass_down(struct transport *transport, const void *message, size_t bytes, double until);
+
 /* Packs the pieces into one message; the caller frees. */
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);
 /*
@@ -78,7 +98,7 @@ void collate_take_over(struct transport *transport, const char *host, bool colla
 
 /*
  * The next message with this tag, of anybody. Ends soon, by -ETIMEDOUT, if the agent `of` has died;
- * -1: of no certain one. In place of a dead agent also, by -ECANCELED, when the hashes have
+ * -1: of no certain one. In place of a dead agent also, by -ECANCELED, when the numbers have
  * come, which plan->down has then, or the job is over. Otherwise as transport_receive().
  */
 int collate_await(struct transport *transport, int of, enum tag tag, void **buf, size_t *bytes,
@@ -95,7 +115,7 @@ extern const struct transport_plan_operations collate_plan_operations;
 /* Plan and hosts as bytes for another process (the caller frees), and back (false: no sense). */
 void *collate_plan_pack(const struct transport *transport, size_t *bytes);
 bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes);
-/* Drops the message with the hashes. */
+/* Drops what belongs to one run: the message with the numbers, and all keys. */
 void collate_plan_forget(struct collate_plan *plan);
 /* May be NULL. */
 void collate_plan_free(struct collate_plan *plan);

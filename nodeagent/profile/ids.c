@@ -106,31 +106,26 @@ uint32_t *profile_ids(const struct profile *p)
 	return id;
 }
 
-uint64_t *profile_hashes(const struct profile *p)
+struct profile_number *profile_numbers(const struct profile *p)
 {
-	uint64_t *hashes = xcalloc(p->n_stacks, sizeof(*hashes));
+	struct profile_number *numbers = xcalloc(p->n_stacks + 1, sizeof(*numbers));
 	uint32_t *id = profile_ids(p);
 
 	for (size_t i = 0; i < p->n_stacks; i++)
-		hashes[id[i]] = p->stacks[i].hash;
+		numbers[i] = (struct profile_number){p->stacks[i].hash, id[i]};
 	free(id);
-	return hashes;
+	return numbers;
 }
 
-uint64_t *profile_ids_in(const struct profile *p, const uint64_t *hashes, size_t n)
+uint64_t *profile_ids_in(const struct profile *p, const struct profile_number *job, size_t n)
 {
-	struct radix *job = xcalloc(n, sizeof(*job));
-	uint64_t *id = xcalloc(p->n_stacks, sizeof(*id));
+	uint64_t *id = xcalloc(p->n_stacks + 1, sizeof(*id));
 	size_t at = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		job[i] = (struct radix){hashes[i], i};
-	radix_sort(job, n);
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		while (at < n && job[at].key < p->stacks[i].hash)
+		while (at < n && job[at].hash < p->stacks[i].hash)
 			at++;
-		id[i] = at < n && job[at].key == p->stacks[i].hash ? job[at++].i : UINT64_MAX;
+		id[i] = at < n && job[at].hash == p->stacks[i].hash ? job[at++].id : UINT64_MAX;
 	}
-	free(job);
 	return id;
 }

@@ -17,13 +17,18 @@ struct profile;
  * their positions. The caller frees. */
 uint32_t *profile_ids(const struct profile *p);
 
-/* By id: the hash of its stack, p->n_stacks of them. The caller frees. */
-uint64_t *profile_hashes(const struct profile *p);
+/* The id of one stack of a job. In arrays they are sorted by hash, those of one hash by id. */
+struct profile_number {
+	uint64_t hash, id;
+};
+
+/* Those of all p->n_stacks stacks. The caller frees. */
+struct profile_number *profile_numbers(const struct profile *p);
 
 /*
- * The ids of p's stacks in a job: hashes[id] of n stacks, as profile_hashes() gives them there.
- * UINT64_MAX: it is not in the job. The caller frees.
+ * The ids of p's stacks in a job, of which n numbers are known. UINT64_MAX: it is not among
+ * them. The caller frees.
  */
-uint64_t *profile_ids_in(const struct profile *p, const uint64_t *hashes, size_t n);
+uint64_t *profile_ids_in(const struct profile *p, const struct profile_number *job, size_t n);
 
 #endif

@@ -126,8 +126,8 @@ static bool is_whole_job(const struct profile *node, size_t n_stacks_of_job)
 }
 
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
-	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,
-	char **error)
+	const char *host, const struct output_trace *trace, const struct profile_number *numbers,
+	size_t n, char **error)
 {
 	const struct node_log log = {host, trace};
 	const struct result file = {base, RESULT_NODE_LOG, host, NULL};
@@ -135,7 +135,7 @@ int output_node(const struct profile *node, const struct conf *c, const char *di
 	int rc;
 
 	*error = NULL;
-	report_init(&r, node, c, global_hashes, n);
+	report_init(&r, node, c, numbers, n);
 	r.log = REPORT_NODE;
 	r.is_all = is_whole_job(node, n);
 	rc = report_write(dir, &file, fill_node, &r, &log, error);

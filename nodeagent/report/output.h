@@ -15,6 +15,7 @@
 struct conf;
 struct json;
 struct profile;
+struct profile_number;
 struct profile_process;
 
 /* Numbers of this node's sampling file, for its log. */
@@ -45,19 +46,19 @@ void output_json(const struct profile *p, const struct conf *c, FILE *f);
 void output_json_of(struct json *j, const void *report);
 
 /*
- * The log of a node. global_hashes: the hashes of all stacks of the job by their ids
- * (profile_hashes()), which are printed. NULL: the ids in the node. trace: may be NULL.
+ * The log of a node. numbers: n ids of stacks in the job (profile_numbers()),
+ * which are printed. NULL: the ids in the node. trace: may be NULL.
  */
 int output_node(const struct profile *node, const struct conf *c, const char *dir, const char *base,
-	const char *host, const struct output_trace *trace, const uint64_t *global_hashes, size_t n,
-	char **error);
+	const char *host, const struct output_trace *trace, const struct profile_number *numbers,
+	size_t n, char **error);
 
 /*
  * The log of one process, with profile_table.separate also those of tables; one_rank is the
  * profile of that process alone. Ranks in names have as many digits as nranks.
  */
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
-	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
-	size_t n, char **error);
+	const struct conf *c, const char *dir, const char *base,
+	const struct profile_number *numbers, size_t n, char **error);
 
 #endif

@@ -99,8 +99,8 @@ static void fill_rank(FILE *f, const struct report *r, const void *ctx)
 }
 
 int output_rank(const struct profile *one_rank, const struct profile_process *who, unsigned nranks,
-	const struct conf *c, const char *dir, const char *base, const uint64_t *global_hashes,
-	size_t n, char **error)
+	const struct conf *c, const char *dir, const char *base,
+	const struct profile_number *numbers, size_t n, char **error)
 {
 	int digits = snprintf(NULL, 0, "%u", nranks), first, rc;
 	char *rank = xasprintf("%0*" PRIu32, digits, profile_rank_shown(one_rank, who->rank));
@@ -108,7 +108,7 @@ int output_rank(const struct profile *one_rank, const struct profile_process *wh
 	struct report r;
 
 	*error = NULL;
-	report_init(&r, one_rank, c, global_hashes, n);
+	report_init(&r, one_rank, c, numbers, n);
 	r.process = who;
 	r.log = REPORT_RANK;
 	first = report_write(dir, &log, fill_rank, &r, NULL, error);

@@ -82,12 +82,12 @@ static void prepare_names(struct report *r)
 	free(sorted);
 }
 
-static void prepare_ids(struct report *r, const uint64_t *hashes, size_t n)
+static void prepare_ids(struct report *r, const struct profile_number *numbers, size_t n)
 {
 	uint32_t *id;
 
-	if (hashes) {
-		r->id = profile_ids_in(r->p, hashes, n);
+	if (numbers) {
+		r->id = profile_ids_in(r->p, numbers, n);
 		return;
 	}
 	id = profile_ids(r->p);
@@ -250,12 +250,12 @@ bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n
 }
 
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
-	const uint64_t *global_hashes, size_t n)
+	const struct profile_number *numbers, size_t n)
 {
 	*r = (struct report){.p = p, .c = c, .run = !strcmp(c->output_layout, "run")};
 	r->listed = xcalloc(p->n_stacks, sizeof(*r->listed));
 	prepare_names(r);
-	prepare_ids(r, global_hashes, n);
+	prepare_ids(r, numbers, n);
 	prepare_tree(r);
 	prepare_estimates(r);
 	r->by_id = report_sort_ids(r);

@@ -19,6 +19,7 @@ struct conf;
 struct digest_once;
 struct imbalance_formula;
 struct names;
+struct profile_number;
 struct report_group;
 struct result;
 
@@ -63,9 +64,9 @@ struct report {
 	const char *folder;  /* of the files, or NULL */
 };
 
-/* global_hashes as in output_node(). p and c must outlive the report. */
+/* numbers as in output_node(). p and c must outlive the report. */
 void report_init(struct report *r, const struct profile *p, const struct conf *c,
-	const uint64_t *global_hashes, size_t n);
+	const struct profile_number *numbers, size_t n);
 void report_done(struct report *r);
 
 /* The name of a function or kernel; in a table; as in C++, or NULL: it is none of C++. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "nodeagent/collate/collate.h"
+#include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/proxy/proxy.h"
@@ -66,13 +67,30 @@ static void report(const struct profile *whole, const char *dir)
 	printf("valid: %s\n", profile_valid(whole) ? profile_valid(whole) : "yes");
 }
 
+/* Ids of the agent's stacks in the job, and their paths, as FOLDER/ids.RANK. */
+static void write_ids(const char *folder, int rank, const struct profile *p,
+	const struct profile_number *numbers, size_t n)
+{
+	uint64_t *id = profile_ids_in(p, numbers, n);
+	char *path = xasprintf("%s/ids.%d", folder, rank);
+	FILE *f = fopen(path, "w");
+
+	for (uint32_t i = 0; f && i < p->n_stacks; i++)
+		fprintf(f, "%llu %016llx\n", (unsigned long long)id[i],
+			(unsigned long long)p->stacks[i].hash);
+	if (!f || fclose(f))
+		die(1, "%s: can't be written", path);
+	free(path);
+	free(id);
+}
+
 int main(int argc, char **argv)
 {
 	int killed = -1, silent = -1, proxy = -1, late = -1, n, error;
 	double deadline, late_s = 0, begin, took;
 	struct profile *mine, *whole;
-	uint64_t *hashes, sum = 0;
-	size_t n_hashes;
+	struct profile_number *numbers;
+	size_t n_numbers;
 	struct dice d;
 	struct transport *transport;
 	char *why = NULL, *path, *plugin;
@@ -120,16 +138,14 @@ int main(int argc, char **argv)
 		usleep((useconds_t)(late_s * 1e6));
 
 	begin = transport_now();
-	error = collate_run(transport, mine, deadline, &whole, &hashes, &n_hashes);
+	error = collate_run(transport, mine, deadline, &whole, &numbers, &n_numbers);
 	took = (transport_now() - begin) / deadline;
 	if (whole)
 		report(whole, argv[2]);
-	for (size_t i = 0; hashes && i < n_hashes; i++)
-		sum = sum * 31 + hashes[i];
-	if (hashes && n_hashes && hashes[n_hashes - 1] < mine->stacks[0].hash)
-		printf("an id of agent %d is too large\n", transport->rank);
-	printf("agent %d: %s, %zu hashes %016llx, within %s of the deadline\n", transport->rank,
-		error ? strerror(-error) : "done", n_hashes, (unsigned long long)sum,
+	if (numbers)
+		write_ids(argv[2], transport->rank, mine, numbers, n_numbers);
+	printf("agent %d: %s, %zu numbers of %zu, within %s of the deadline\n", transport->rank,
+		error ? strerror(-error) : "done", n_numbers, mine->n_stacks,
 		took < 0.2    ? "a fifth"
 		: took < 0.75 ? "three quarters"
 		: took < 1.25 ? "about all"
@@ -140,7 +156,7 @@ int main(int argc, char **argv)
 	collate_end(transport, 0, silent < 0 && proxy < 0 && killed != 0 ? 30 : 5);
 	profile_free(mine);
 	profile_free(whole);
-	free(hashes);
+	free(numbers);
 	free(path);
 	_exit(0);
 }

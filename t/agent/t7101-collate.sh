@@ -23,18 +23,21 @@ agents() {
 	limit $(mpirun_of "$mpi") -np "$n" "$app" "$LIB/vftr" out "$deadline" "$@" >log 2>&1
 }
 
-# All agents that answered have the same list of hashes, not an empty one.
-same_hashes() {
+# All agents that answered know the ids of their call paths, and each path has one id.
+same_ids() {
 	is "$1" "$(grep -c '^agent [0-9]*:' log)" 'agents that answered' &&
-		is 1 "$(sed -n 's/.*, \([0-9]* hashes [0-9a-f]*\),.*/\1/p' log | sort -u | wc -l)" \
-			'different lists of hashes' && hasnt log ' 0 hashes'
+		is "$1" "$(grep -c '^agent [0-9]*:.* \([1-9][0-9]*\) numbers of \1,' log)" 'that know their ids' &&
+		is "$1" "$(ls out/ids.* | wc -l)" 'that have written them' &&
+		sort -u out/ids.* >ids &&
+		is "$(wc -l <ids)" "$(cut -d ' ' -f 1 ids | sort -u | wc -l)" 'ids' &&
+		is "$(wc -l <ids)" "$(cut -d ' ' -f 2 ids | sort -u | wc -l)" 'call paths'
 }
 
 for mpi in $mpis; do
 	for n in 3 5; do
 		test_expect "$mpi, $n agents: the summary equals that from files" '
 			agents $mpi $n 20 shield
-			same_hashes $n
+			same_ids $n
 			has log "agents: $n"
 			has log "missing agents: 0"
 			has log "same as files: yes"
@@ -45,14 +48,14 @@ for mpi in $mpis; do
 
 	test_expect "$mpi: MPI inside the agents, without proxies, gives the same" '
 		agents $mpi 3 20
-		same_hashes 3
+		same_ids 3
 		has log "same as files: yes"
 	'
 
 	test_expect "$mpi: a killed agent costs its data only, and no time" '
 		agents $mpi 5 30 shield killed=3
 		has log "ended by signal 9"
-		same_hashes 4
+		same_ids 4
 		has log "missing: node1"
 		has log "missing agents: 1"
 		has log "valid: yes"
@@ -61,14 +64,14 @@ for mpi in $mpis; do
 
 	test_expect "$mpi: a killed agent at the edge of the tree" '
 		agents $mpi 5 30 shield killed=2
-		same_hashes 4
+		same_ids 4
 		has log "missing agents: 1"
 		is 4 "$(grep -c "within a fifth of the deadline" log)" "agents that did not wait"
 	'
 
 	test_expect "$mpi: an agent that never answers is given up at the deadline" '
 		agents $mpi 3 3 shield silent=1 || true
-		same_hashes 2
+		same_ids 2
 		has log "missing: node1"
 		has log "missing agents: 1"
 		hasnt log "within more"
@@ -76,14 +79,14 @@ for mpi in $mpis; do
 
 	test_expect "$mpi: an agent in the middle that never answers does not cost those below it" '
 		agents $mpi 5 3 shield silent=3 || true
-		same_hashes 4
+		same_ids 4
 		has log "missing: node1"
 		has log "missing agents: 1"
 	'
 
 	test_expect "$mpi: an agent that comes late is waited for" '
 		agents $mpi 3 6 shield late=2:1.5
-		same_hashes 3
+		same_ids 3
 		has log "missing agents: 0"
 		has log "same as files: yes"
 	'

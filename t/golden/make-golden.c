@@ -150,7 +150,7 @@ static void write_logs(const char *file, struct profile *const *node, const stru
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 	char *to = xasprintf("%s/%.*s", dir, (int)strcspn(name, "."), name);
-	uint64_t *hashes = profile_hashes(whole);
+	struct profile_number *numbers = profile_numbers(whole);
 	struct conf *c = NULL;
 
 	must(conf_load(&c, file, &error, &(struct conf_reading){0}));
@@ -159,12 +159,12 @@ static void write_logs(const char *file, struct profile *const *node, const stru
 	must(output_summary(whole, c, to, "app", &error));
 	for (uint32_t i = 0; i < 2; i++) {
 		must(output_node(node[i], c, to, "app", node[i]->agents[0].host,
-			i ? NULL : &sampled, i ? NULL : hashes, whole->n_stacks, &error));
-		must(output_rank(node[i], &node[i]->processes[i], 64, c, to, "app", hashes,
+			i ? NULL : &sampled, i ? NULL : numbers, whole->n_stacks, &error));
+		must(output_rank(node[i], &node[i]->processes[i], 64, c, to, "app", numbers,
 			whole->n_stacks, &error));
 	}
 	conf_free(c);
-	free(hashes);
+	free(numbers);
 	free(to);
 }
 

@@ -12,7 +12,7 @@ small() { limit "$SIMULATE" shape=dice ranks=4 cpu=0 check=1 "$@" >rows 2>words 
 
 test_expect 'any number of agents: the summary is that of all node profiles in one process, to the byte' '
 	small 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
-	[ "$(awk "\$1 + 0 > 0 && NF == 11" rows | wc -l)" = 15 ]'
+	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]'
 
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
@@ -26,6 +26,11 @@ test_expect 'agent 0 has 7 messages for each level of the tree' '
 	limit "$SIMULATE" stacks=50 ranks=8 cpu=0 8 64 512 >rows
 	awk "\$1 == 8 || \$1 == 64 || \$1 == 512 { n++; if (\$7 > 8 * log(\$1) / log(2)) { print; bad = 1 } }
 		END { exit bad || n != 3 }" rows'
+
+test_expect 'half of the agents need no more memory in a job of 512 than in one of 32' '
+	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 32 512 >rows
+	cat rows
+	awk "\$1 == 32 { few = \$11 } \$1 == 512 { many = \$11 } END { exit !few || many > 1.2 * few + 0.1 }" rows'
 
 test_expect 'a summary that is not that of the nodes is told' '
 	if small wrong=1 8; then return 1; fi

@@ -29,9 +29,10 @@ struct job_result {
 	double start_s; /* from the start of the agents until all have the plan */
 	double directory_s, collated_s, summary_s, end_s, last_end_s;
 	uint64_t messages, bytes; /* of agent 0, from the end on */
-	double root_mb, most_mb;  /* the most memory of agent 0, and of another agent */
-	double stacks;		  /* of the summary */
-	uint64_t sum;		  /* of the summary as bytes: the same for the same profile */
+	/* the most memory of agent 0, of another agent, and what half of all do not exceed */
+	double root_mb, most_mb, half_mb;
+	double stacks; /* of the summary */
+	uint64_t sum;  /* of the summary as bytes: the same for the same profile */
 };
 
 /* False with a sentence on stderr: the result is not what it must be. */

@@ -147,6 +147,7 @@ COLUMN(root_messages, (double)r->messages)
 COLUMN(root_megabytes, (double)r->bytes / 1e6)
 COLUMN(root_memory, r->root_mb)
 COLUMN(other_memory, r->most_mb)
+COLUMN(median_memory, r->half_mb)
 COLUMN(all_stacks, r->stacks)
 
 static const struct column columns[] = {
@@ -159,6 +160,7 @@ static const struct column columns[] = {
 	{"", "MB moved", "%10.2f", root_megabytes},
 	{"", "memory MB", "%10.1f", root_memory},
 	{"another:", "memory MB", "%10.1f", other_memory},
+	{"half of", "them MB", "%10.1f", median_memory},
 	{"paths in", "summary", "%10.0f", all_stacks},
 };
 

@@ -63,7 +63,7 @@ static void collate(bool parent_dies)
 		.rank = OWN, .size = AGENTS, .send = note_send, .receive = answer, .gone = is_dead};
 	struct dice d = {.state = 1};
 	struct profile *mine = random_profile(&d, 0, 200, UINT64_MAX), *whole;
-	uint64_t *hashes;
+	struct profile_number *numbers;
 	size_t n;
 
 	dies = parent_dies;
@@ -72,9 +72,9 @@ static void collate(bool parent_dies)
 	t.plan = xcalloc(1, sizeof(*t.plan));
 	*t.plan = (struct collate_plan){
 		.n = AGENTS, .position = OWN, .parent = PARENT, .n_levels = 2};
-	ck_assert_int_eq(collate_run(&t, mine, 100, &whole, &hashes, &n), 0);
+	ck_assert_int_eq(collate_run(&t, mine, 100, &whole, &numbers, &n), 0);
 	ck_assert_ptr_null(whole);
-	free(hashes);
+	free(numbers);
 	collate_plan_free(t.plan);
 	profile_free(mine);
 }

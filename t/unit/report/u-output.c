@@ -6,6 +6,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "nodeagent/profile/ids.h"
 #include "t/unit/report/output-files.h"
 #include "t/lib/suite.h"
 
@@ -412,21 +413,21 @@ START_TEST(deaths_and_losses)
 }
 END_TEST
 
-/* Hashes of all stacks of the job: those of p and one below and above each. */
-static uint64_t *job_hashes(void)
+/* Of all stacks of the job: those of p and one before each. */
+static struct profile_number *job_numbers(void)
 {
-	uint64_t *hashes = xcalloc(2 * p->n_stacks, sizeof(*hashes));
+	struct profile_number *numbers = xcalloc(2 * p->n_stacks, sizeof(*numbers));
 
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		hashes[2 * i] = p->stacks[i].hash - 1;
-		hashes[2 * i + 1] = p->stacks[i].hash;
+		numbers[2 * i] = (struct profile_number){p->stacks[i].hash - 1, 2 * i};
+		numbers[2 * i + 1] = (struct profile_number){p->stacks[i].hash, 2 * i + 1};
 	}
-	return hashes;
+	return numbers;
 }
 
 START_TEST(node_log)
 {
-	uint64_t *hashes = job_hashes();
+	struct profile_number *numbers = job_numbers();
 	char *id = xasprintf("%u", 2 * find_stack(p, "bar<foo<main<init") + 1), *error;
 
 	p->n_processes = 2;
@@ -452,7 +453,7 @@ START_TEST(node_log)
 		.quarantined = xstrdup("an unknown record")};
 	p->unranked = 1;
 	ck_assert_int_eq(
-		output_node(p, conf, dir, "app", "n1", NULL, hashes, 2 * p->n_stacks, &error), 0);
+		output_node(p, conf, dir, "app", "n1", NULL, numbers, 2 * p->n_stacks, &error), 0);
 	ck_assert_ptr_null(error);
 	char *log = slurp("app_node_n1.log");
 
@@ -476,7 +477,7 @@ START_TEST(node_log)
 	has(log, id);
 	free(id);
 	free(log);
-	free(hashes);
+	free(numbers);
 }
 END_TEST
 
@@ -490,13 +491,13 @@ START_TEST(rank_log)
 		.runtime_s = 1.25,
 		.lost_calls = 8,
 		.ring_bytes = 4u << 20};
-	uint64_t *hashes = job_hashes();
+	struct profile_number *numbers = job_numbers();
 	char *id = xasprintf("%u", 2 * find_stack(p, "bar<foo<main<init") + 1), *error;
 
 	conf->profile_table_show_calltime_imbalances = true;
 	conf->profile_table_show_minmax_summary = true;
 	ck_assert_int_eq(
-		output_rank(p, &who, 111, conf, dir, "app", hashes, 2 * p->n_stacks, &error), 0);
+		output_rank(p, &who, 111, conf, dir, "app", numbers, 2 * p->n_stacks, &error), 0);
 	char *log = slurp("app_011.log");
 
 	has(log, "Total runtime:            1.25 s\n");
@@ -509,7 +510,7 @@ START_TEST(rank_log)
 	ck_assert_int_eq(output_rank(p, &who, 10, conf, dir, "app", NULL, 0, &error), 0);
 	free(slurp("app_00.log"));
 	free(id);
-	free(hashes);
+	free(numbers);
 }
 END_TEST
 
