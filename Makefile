@@ -392,7 +392,8 @@ count:
 	@$(MAKE) --no-print-directory all
 	@BUILD='$(abspath $(O))' CC='$(CC)' CFLAGS='$(CFLAGS)' t/bench/count
 
-# SCALE: numbers of agents; SIMULATE: settings of t/scale/sim/simulate.c, and numbers of its agents
+# SCALE: numbers of agents; SIMULATE: settings of t/scale/sim/simulate.c, and numbers of its agents,
+# of which 1024 need 5 GB and a minute
 SCALE ?= 2 4 8 16 32 64 128
 SIMULATE ?= 64 128 256 512 1024
 scale:
