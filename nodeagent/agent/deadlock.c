@@ -73,7 +73,7 @@ static char *stack_text(struct agent *a, const struct thread_ring *t)
 	const struct name_style style = name_style_of(a->host.conf);
 	const char *separator = name_separator(a->host.conf);
 	uint64_t keys[FRAMES];
-	size_t n = replay_stack(t->replay, keys, FRAMES);
+	size_t n = replay_stack(t->replay, false, keys, FRAMES);
 	char *text = xstrdup("");
 
 	for (size_t i = 0; i < n; i++) {

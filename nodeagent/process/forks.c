@@ -48,7 +48,7 @@ void forks_add(struct process *p, const struct wire_fork *m)
 	if (index >= p->n_threads || !p->threads[index])
 		return;
 	drain_thread_to(p->threads[index], m->position);
-	n = replay_stack(p->threads[index]->replay, keys, STACK_FRAMES);
+	n = replay_stack(p->threads[index]->replay, true, keys, STACK_FRAMES);
 	f = xmalloc(sizeof(*f) + n * sizeof(f->keys[0]));
 	memcpy(f->keys, keys, n * sizeof(f->keys[0]));
 	f->n = n;

@@ -315,7 +315,7 @@ static const char *on_stack(struct process *p, const union packet *m)
 
 	if (index < p->n_threads && p->threads[index]) {
 		drain_thread(p->threads[index]);
-		n = replay_stack(p->threads[index]->replay, keys, STACK_FRAMES);
+		n = replay_stack(p->threads[index]->replay, false, keys, STACK_FRAMES);
 	}
 	for (size_t i = 0; i < n; i++) {
 		char *name = name_shown(symcache_name(p->host->symbols, p, keys[i]), &style);

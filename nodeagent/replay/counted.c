@@ -27,6 +27,7 @@ static struct node *counted_node(struct replay *r, uint64_t key)
 static bool add_calls(
 	struct replay *r, uint32_t number, uint64_t key, uint64_t calls, uint64_t until)
 {
+	bool all_below;
 	struct node *n;
 	uint64_t more;
 
@@ -36,7 +37,7 @@ static bool add_calls(
 	if (more / 1024 > elapsed(r->start, until))
 		return false;
 	r->counted[number] = calls;
-	if (!more)
+	if (!more || (r->filter && replay_hides(r, key, &all_below)))
 		return true;
 	n = counted_node(r, key);
 	if (!n->calls)

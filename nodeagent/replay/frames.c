@@ -42,13 +42,28 @@ static void more_room(struct replay *r)
 	r->deep = r->base + DEPTH_MAX - 1;
 }
 
+bool replay_frame_room(struct replay *r)
+{
+	if (r->top == r->full)
+		more_room(r);
+	return !r->error;
+}
+
+/* The nearest frame that has a node. */
+static struct frame *frame_with_node(struct frame *f)
+{
+	while (!f->node)
+		f--;
+	return f;
+}
+
 /* Below DEPTH_MAX: all functions are children of one node, with their own time. */
 static void enter_deep(struct replay *r, uint64_t key, uint64_t t)
 {
-	struct frame *f = r->top;
+	struct frame *f = frame_with_node(r->top);
 	struct node *parent;
 
-	if (f->node && f > r->deep)
+	if (f > r->deep)
 		f->node->ticks += elapsed(f->since, t);
 	parent = calltree_child(r->tree, replay_node(r->deep), NULL, KEY_DEEP);
 	calltree_called(parent, t);
@@ -65,9 +80,7 @@ void replay_open(struct replay *r, uint64_t key, uint64_t t)
 	struct frame *f;
 	struct node *below;
 
-	if (r->top == r->full)
-		more_room(r);
-	if (r->error)
+	if (!replay_frame_room(r))
 		return;
 	if (r->top >= r->deep) {
 		enter_deep(r, key, t);
@@ -92,21 +105,24 @@ void replay_drop_prelude(struct replay *r, int (*is_main)(void *ctx, uint64_t ke
 	r->is_main = is_main;
 }
 
-void replay_prelude(struct replay *r, struct node *n)
+void replay_begin_main(struct replay *r)
 {
-	/* known already, or nothing ran before: no need to know its name */
-	if (n->calls || calltree_nodes(r->tree) <= 2 || !r->is_main(r->ctx, n->key))
-		return;
 	r->is_main = NULL;
 	sequences_settle(r->sequences);
 	r->counts.calls -= calltree_forget(r->tree);
 }
 
+void replay_prelude(struct replay *r, struct node *n)
+{
+	/* known already, or nothing ran before: no need to know its name */
+	if (n->calls || calltree_nodes(r->tree) <= 2 || !r->is_main(r->ctx, n->key))
+		return;
+	replay_begin_main(r);
+}
+
 void replay_open_at(struct replay *r, struct node *n, uint64_t t)
 {
-	if (r->top == r->full)
-		more_room(r);
-	if (r->error)
+	if (!replay_frame_room(r))
 		return;
 	*++r->top = (struct frame){.node = n, .since = t};
 	if (!n->calls)
@@ -134,6 +150,10 @@ void replay_enter(struct replay *r, uint64_t key, uint64_t t)
 		f->node->calls++;
 		return;
 	}
+	if (unlikely(r->filter) && replay_enter_hidden(r, key, t)) {
+		r->counts.calls--;
+		return;
+	}
 	replay_open(r, key, t);
 	if (r->top->node)
 		r->top->node->calls++;
@@ -148,8 +168,10 @@ static void pop_frame(struct replay *r, uint64_t t)
 		return;
 	settle_frame(r, f, 0, t);
 	r->top--;
-	if (!n)
+	if (!n) {
+		replay_drop_hidden(r, f->depth);
 		return;
+	}
 	if (r->sampled)
 		sample_exit(r, n, f->since, t);
 	n->ticks += elapsed(f->since, t);
@@ -158,7 +180,7 @@ static void pop_frame(struct replay *r, uint64_t t)
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));
 	if (f > r->deep + 1) {
-		r->top->since = t; /* the deep frame below runs again */
+		frame_with_node(r->top)->since = t; /* the deep frame below runs again */
 		return;
 	}
 	if (r->activity)
@@ -186,15 +208,43 @@ static int is_frame(const struct frame *f, uint32_t id)
 	return f->node && ((uint32_t)f->node->key == id || f->node->key == KEY_OVERFLOW);
 }
 
-/* The frame with this id that is nearest to the top, or NULL. */
-static struct frame *find_open(struct replay *r, uint32_t id)
+static inline uint64_t least(uint64_t a, uint64_t b)
 {
-	size_t left = r->vain > VAIN_MAX ? NEAREST : SIZE_MAX;
+	return a < b ? a : b;
+}
+
+/* A hidden_test: its id is that. */
+static bool has_id(const struct replay *r, uint64_t key, uint64_t id)
+{
+	(void)r;
+	return (uint32_t)key == id;
+}
+
+/* The same: the code at that site is its. */
+static bool has_site(const struct replay *r, uint64_t key, uint64_t site)
+{
+	return r->same(r->ctx, key, site);
+}
+
+/* The frame with this id that is nearest to the top, or NULL. hidden: of a frame of hidden calls,
+ * so many of them end, else 0. */
+static struct frame *find_open(struct replay *r, uint32_t id, uint64_t *hidden)
+{
+	size_t left = r->vain > VAIN_MAX ? NEAREST : SIZE_MAX, end = r->n_hidden;
 	struct frame *f;
 
-	for (f = r->top; f > r->base && left--; f--)
+	*hidden = 0;
+	for (f = r->top; f > r->base && left--; f--) {
 		if (is_frame(f, id))
 			return f;
+		if (likely(!frame_is_hidden(f)))
+			continue;
+		*hidden = replay_find_hidden(r, end, least(f->depth, left), has_id, id);
+		if (*hidden)
+			return f;
+		end -= f->depth;
+		r->vain += f->depth;
+	}
 	r->vain += (size_t)(r->top - f);
 	return NULL;
 }
@@ -239,7 +289,9 @@ static void leave_call(struct replay *r, uint64_t t)
 {
 	struct frame *f = r->top;
 
-	if (frame_is_deep(f)) {
+	if (frame_is_hidden(f)) {
+		replay_leave_hidden(r, 1, t);
+	} else if (frame_is_deep(f)) {
 		settle_frame(r, f, f->depth, t);
 		f->depth--;
 	} else if (!construct_end_bare(r, t)) {
@@ -250,13 +302,14 @@ static void leave_call(struct replay *r, uint64_t t)
 void replay_leave(struct replay *r, uint32_t id, uint64_t t)
 {
 	struct frame *f = r->top;
+	uint64_t hidden = 0;
 
 	if (!is_frame(f, id)) {
-		if (!f->node) { /* of a function entered while paused */
+		if (!f->node && !f->depth) { /* of a function entered while paused */
 			r->top--;
 			return;
 		}
-		f = find_open(r, id);
+		f = find_open(r, id, &hidden);
 		if (!f) {
 			note_stray(r, id);
 			return;
@@ -264,7 +317,10 @@ void replay_leave(struct replay *r, uint32_t id, uint64_t t)
 		note_missing(r, f);
 		replay_close_above(r, f, t);
 	}
-	leave_call(r, t);
+	if (hidden)
+		replay_leave_hidden(r, hidden, t);
+	else
+		leave_call(r, t);
 }
 
 void replay_pause(struct replay *r, uint64_t t)
@@ -301,14 +357,26 @@ void replay_leave_paused(struct replay *r, uint32_t id, uint64_t t)
 
 void replay_jump(struct replay *r, uint64_t site, uint64_t t)
 {
-	size_t left = r->vain_sites > VAIN_SITES ? NEAREST : SIZE_MAX;
+	size_t left = r->vain_sites > VAIN_SITES ? NEAREST : SIZE_MAX, end = r->n_hidden;
 	struct frame *f;
+	uint64_t hidden;
 
-	for (f = r->top; r->same && f > r->base && left--; f--)
-		if (f->node && !key_is_site(f->node->key) && r->same(r->ctx, f->node->key, site)) {
+	for (f = r->top; r->same && f > r->base && left--; f--) {
+		hidden = frame_is_hidden(f)
+				 ? replay_find_hidden(r, end, least(f->depth, left), has_site, site)
+				 : 0;
+		if (hidden || (f->node && !key_is_site(f->node->key) &&
+				      r->same(r->ctx, f->node->key, site))) {
 			replay_close_above(r, f, t);
+			if (hidden > 1)
+				replay_leave_hidden(r, hidden - 1, t);
 			return;
 		}
+		if (frame_is_hidden(f)) {
+			end -= f->depth;
+			r->vain_sites += f->depth;
+		}
+	}
 	r->vain_sites += (size_t)(r->top - f);
 }
 

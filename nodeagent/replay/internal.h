@@ -28,13 +28,26 @@ enum {
 	SLOW_WINDOW = 8,  /* MPI_Init is open, or MPI_Finalize was entered: window.c */
 	SLOW_FRESH = 16,  /* a path was new: that of the frame on top, or none */
 	SLOW_GOT = 32,	  /* the thread has got a lock, which the next frame holds: lock-record.c */
+	SLOW_HIDDEN = 64, /* what is called now is hidden, as one around it: filter.c */
 };
 
 struct frame {
-	struct node *node; /* NULL: entered while recording was paused */
+	struct node *node; /* NULL: entered while recording was paused, or hidden calls */
 	struct node *last; /* the child that ended last */
 	uint64_t since;
 	uint64_t depth; /* further direct calls of itself that are open; see below */
+};
+
+/* Of a frame of hidden calls the depth is their number. */
+static inline bool frame_is_hidden(const struct frame *f)
+{
+	return !f->node && f->depth;
+}
+
+/* A call that is not to be seen (replay.h), or that with all that it calls. */
+struct hidden_call {
+	uint64_t key;
+	bool all_below;
 };
 
 /*
@@ -174,6 +187,10 @@ struct replay {
 	bool has_stacks;	       /* some were placed */
 	struct site_paths *site_paths; /* or NULL: call-site-path.c */
 
+	const struct replay_filter *filter;	     /* or NULL */
+	struct hidden_call *hidden;		     /* that are open, the outermost first */
+	size_t n_hidden, cap_hidden, n_hidden_whole; /* whole: with all below */
+
 	struct sequences *sequences; /* or NULL; sequences.h */
 	uint64_t sequences_from;     /* records of the thread before they are used */
 
@@ -262,6 +279,29 @@ void replay_sampled_launch(struct replay *r, uint32_t number);
 /* n, a child of the root that was not expected, is entered: if it is main, what came before it
  * is forgotten (replay_drop_prelude()). */
 void replay_prelude(struct replay *r, struct node *n);
+
+/* The first call of main begins: what came before it is forgotten. */
+void replay_begin_main(struct replay *r);
+
+/* ---- hidden calls, with r->filter (filter.c) */
+
+/* Is a call of this key from the frame on top hidden? all_below: and what it calls. */
+bool replay_hides(const struct replay *r, uint64_t key, bool *all_below);
+/* A hidden call begins. */
+void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t);
+/* If so it begins, and no call is counted. False: it is to be seen. */
+bool replay_enter_hidden(struct replay *r, uint64_t key, uint64_t t);
+/* The n innermost calls of the frame on top end, which is one of hidden calls. */
+void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t);
+/* The n innermost of all are forgotten with their frame. */
+void replay_drop_hidden(struct replay *r, uint64_t n);
+/* Of the n before r->hidden[end]: 1 for the innermost that `is', 2 if it is the one around that,
+ * and so on; 0: none is. */
+typedef bool hidden_test(const struct replay *r, uint64_t key, uint64_t what);
+uint64_t replay_find_hidden(
+	const struct replay *r, size_t end, uint64_t n, hidden_test *is, uint64_t what);
+/* False: r->error, no frame fits above the one on top. */
+bool replay_frame_room(struct replay *r);
 
 /* From now on the last calls are kept, and the track can ask for them: activity.c. */
 void replay_keep_activity(struct replay *r);

@@ -470,7 +470,7 @@ static void leave_construct(struct replay *r, enum construct_kind kind, uint32_t
 	uint64_t since;
 	struct node *n;
 
-	if (!r->top->node) { /* of what began while paused */
+	if (!r->top->node && !r->top->depth) { /* of what began while paused */
 		r->top--;
 		return;
 	}
@@ -546,9 +546,24 @@ const struct replay_team_times *replay_team_times(const struct replay *r)
 	return &r->team_times;
 }
 
-size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max)
+/* The calls of a frame of hidden ones, which are the last before r->hidden[end]. */
+static size_t hidden_keys(
+	const struct replay *r, const struct frame *f, size_t end, uint64_t *keys, size_t max)
 {
-	size_t n = 0, c = r->n_constructs;
+	size_t n = 0;
+
+	for (size_t i = 1; i <= f->depth && i <= end && n + 1 < max; i++) {
+		const struct hidden_call *h = &r->hidden[end - i];
+
+		keys[n++] = h->key;
+		keys[n++] = KEY_HIDDEN | h->all_below;
+	}
+	return n;
+}
+
+size_t replay_stack(const struct replay *r, bool hidden, uint64_t *keys, size_t max)
+{
+	size_t n = 0, c = r->n_constructs, end = r->n_hidden;
 
 	for (const struct frame *f = r->top; f > r->base && n < max; f--) {
 		const struct construct_frame *placed = NULL;
@@ -556,6 +571,14 @@ size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max)
 
 		while (c && r->constructs[c - 1].frame >= (size_t)(f - r->base))
 			placed = &r->constructs[--c];
+		if (frame_is_hidden(f)) {
+			const size_t more = hidden ? hidden_keys(r, f, end, keys + n, max - n) : 0;
+
+			n += more;
+			if (hidden && more < 2 * f->depth)
+				break;
+			end -= f->depth;
+		}
 		if (!up)
 			continue;
 		if (!placed || !placed->placed) {

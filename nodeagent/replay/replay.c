@@ -67,6 +67,7 @@ void replay_free(struct replay *r)
 	free(r->holds);
 	free(r->counted);
 	free(r->sites);
+	free(r->hidden);
 	free(r->base);
 	free(r);
 }
@@ -211,15 +212,34 @@ struct calltree *replay_take_tree(struct replay *r)
 	return t;
 }
 
+/* The child announces its modules anew: all are of its first epoch. */
+static uint64_t inherited_key(uint64_t key)
+{
+	if (RECORD_IS_REGION(key) || (key & KEY_INIT))
+		return key;
+	return key & KEY_WIDE ? key & (KEY_SITE | KEY_ADDRESS_MASK) : (uint32_t)key;
+}
+
+static bool is_hidden_mark(uint64_t key)
+{
+	return !RECORD_IS_REGION(key) && (key | 1) == (KEY_HIDDEN | 1);
+}
+
 void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks)
 {
-	while (n-- && !r->error) {
-		uint64_t key = keys[n];
+	uint64_t mark = 0;
 
-		/* the child announces its modules anew: all are of its first epoch */
-		if (!RECORD_IS_REGION(key) && !(key & KEY_INIT))
-			key = key & KEY_WIDE ? key & (KEY_SITE | KEY_ADDRESS_MASK) : (uint32_t)key;
-		if (key != KEY_PAUSE)
+	while (n-- && !r->error) {
+		const uint64_t key = inherited_key(keys[n]);
+
+		if (is_hidden_mark(key)) {
+			mark = key;
+			continue;
+		}
+		if (mark)
+			replay_hide(r, key, mark & 1, ticks);
+		else if (key != KEY_PAUSE)
 			replay_open(r, key, ticks);
+		mark = 0;
 	}
 }

@@ -139,6 +139,33 @@ void replay_set_memory(struct replay *r, struct memory *m);
 /* Each COUNTERS record has the values of n hardware counters; 0: such a record is an error. */
 void replay_set_counters(struct replay *r, uint32_t n);
 
+/*
+ * Calls that are not to be seen: neither in the call tree nor by anybody who is told of frames.
+ * Such a call is open on the stack of frames, without a node, until its exit comes: so the stack
+ * stays right, and its time is that of the frame around it. Hidden are
+ *
+ *  - calls with FILTER_NOT, and functions that these call
+ *  - with `only': functions that neither have FILTER_ONLY nor are called, by whatever way, from a
+ *    function or region that has
+ *  - functions called from `depth' others that are seen
+ *
+ * Calls of MPI, constructs of OpenMP, and regions without FILTER_NOT are always seen.
+ */
+#define FILTER_ONLY 1u
+#define FILTER_NOT  2u
+
+/* Owned by the caller; it must outlive the replay. */
+struct replay_filter {
+	/* FILTER_ bits of a function or region; the same for a key each time. ctx is that of
+	 * replay_new(). */
+	unsigned (*class_of)(void *ctx, uint64_t key);
+	bool only;
+	uint32_t depth; /* 0: no limit */
+};
+
+/* NULL, as at first: all calls are seen. Before the first block. */
+void replay_set_filter(struct replay *r, const struct replay_filter *f);
+
 /* From now on the frames go to this track of the sampling file; NULL: to none. */
 void replay_set_sampled(struct replay *r, struct sampled_track *l);
 struct sampled_track *replay_sampled(const struct replay *r);
@@ -215,7 +242,8 @@ bool replay_keeps_activity(const struct replay *r);
  * there. For the first thread of a child of fork(), before its first block. */
 void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks);
 
-/* Open frames, innermost first: keys[0..n), at most max; returns their number. */
-size_t replay_stack(const struct replay *r, uint64_t *keys, size_t max);
+/* Open frames, innermost first: keys[0..n), at most max; returns their number. hidden: with hidden
+ * calls (replay_set_filter()), each as its key and KEY_HIDDEN. */
+size_t replay_stack(const struct replay *r, bool hidden, uint64_t *keys, size_t max);
 
 #endif

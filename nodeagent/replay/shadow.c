@@ -27,9 +27,18 @@ static bool can_be_copied(const struct replay *r)
 	if (r->error || (r->slow & SLOW_PAUSED) || r->n_constructs || r->top >= r->deep)
 		return false;
 	for (const struct frame *f = r->base; f <= r->top; f++)
-		if (!f->node)
+		if (!f->node && !frame_is_hidden(f))
 			return false;
 	return true;
+}
+
+static void copy_hidden(struct replay *s, const struct replay *r)
+{
+	for (size_t i = 0; i < r->n_hidden; i++)
+		*LIST_ADD(s, hidden) = r->hidden[i];
+	s->n_hidden_whole = r->n_hidden_whole;
+	s->slow |= r->slow & SLOW_HIDDEN;
+	s->filter = r->filter;
 }
 
 struct replay *replay_shadow(const struct replay *r)
@@ -56,9 +65,13 @@ struct replay *replay_shadow(const struct replay *r)
 	s->is_shadow = true;
 	s->iteration_least = r->iteration_least;
 	for (const struct frame *f = r->base + 1; f <= r->top; f++) {
-		replay_open(s, f->node->key, r->now);
+		if (f->node)
+			replay_open(s, f->node->key, r->now);
+		else
+			*++s->top = (struct frame){.since = r->now};
 		s->top->depth = f->depth;
 	}
+	copy_hidden(s, r);
 	return s;
 }
 
@@ -67,7 +80,10 @@ bool replay_may_be_open(const struct replay *r, uint32_t id)
 	if (r->error || (r->slow & SLOW_PAUSED))
 		return true;
 	for (const struct frame *f = r->base + 1; f <= r->top; f++)
-		if (!f->node || (uint32_t)f->node->key == id)
+		if (f->node ? (uint32_t)f->node->key == id : !frame_is_hidden(f))
+			return true;
+	for (size_t i = 0; i < r->n_hidden; i++)
+		if ((uint32_t)r->hidden[i].key == id)
 			return true;
 	return false;
 }

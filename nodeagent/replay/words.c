@@ -112,12 +112,15 @@ static inline __attribute__((always_inline)) void run_store(
 	r->top = run->top;
 }
 
+/* NULL: it is a hidden call, which has begun. */
 static __attribute__((noinline)) struct node *other_child(
-	struct replay *r, struct frame *f, uint64_t key)
+	struct replay *r, struct frame *f, uint64_t key, uint64_t t)
 {
 	struct node *n;
 
 	r->top = f;
+	if (unlikely(r->filter) && replay_enter_hidden(r, key, t))
+		return NULL;
 	n = calltree_child(r->tree, f->node, f->last, key);
 	if (unlikely(f == r->base && r->is_main))
 		replay_prelude(r, n);
@@ -221,8 +224,12 @@ static inline __attribute__((always_inline)) bool enter_fast(
 	}
 	n = parent->child;
 	if (unlikely(n->key != key)) {
-		n = other_child(r, f, key);
+		n = other_child(r, f, key, t);
 		run_load(run, r);
+		if (unlikely(!n)) {
+			run->calls--;
+			return !r->error;
+		}
 		if (unlikely(n == parent)) {
 			f->depth++;
 			n->calls++;

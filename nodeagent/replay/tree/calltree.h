@@ -32,6 +32,9 @@
 #define KEY_IDLE (KEY_INIT | 5)
 /* The callers of what is below it: the part of a stack that was not stored in a stack sample. */
 #define KEY_CUT (KEY_INIT | 6)
+/* In what replay_stack() gives: the key before it is that of a hidden call; | 1: of one of which
+ * all that it calls is hidden. No frame has it. */
+#define KEY_HIDDEN (KEY_INIT | (uint64_t)1 << 34)
 /* Below a collective call: its wait for the others. | id of the call's record */
 #define KEY_SYNC (KEY_INIT | (uint64_t)1 << 32)
 /* Below the root: an orphan subtree, in place of the frame of a parallel region whose

@@ -621,12 +621,12 @@ START_TEST(stack_of_a_worker)
 	now = 10;
 	team(1, 7, PARALLEL, 0, 1, 2, 1);
 	in(1, BODY);
-	ck_assert_uint_eq(replay_stack(r[1], keys, 8), 2);
+	ck_assert_uint_eq(replay_stack(r[1], false, keys, 8), 2);
 	ck_assert_uint_eq(keys[1], K(PARALLEL)); /* not known yet */
 	master();
 	team(2, 7, PARALLEL, 0, 1, 2, 1);
 	in(2, BODY);
-	ck_assert_uint_eq(replay_stack(r[2], keys, 8), 3);
+	ck_assert_uint_eq(replay_stack(r[2], false, keys, 8), 3);
 	ck_assert_uint_eq(keys[0], BODY);
 	ck_assert_uint_eq(keys[1], K(PARALLEL));
 	ck_assert_uint_eq(keys[2], SOLVE);

@@ -446,10 +446,10 @@ START_TEST(stack_of_a_thread)
 	in(B);
 	in(C);
 	ck_assert_ptr_null(flush());
-	ck_assert_uint_eq(replay_stack(r, keys, 8), 3);
+	ck_assert_uint_eq(replay_stack(r, false, keys, 8), 3);
 	ck_assert_uint_eq(keys[0], C);
 	ck_assert_uint_eq(keys[2], A);
-	ck_assert_uint_eq(replay_stack(r, keys, 1), 1);
+	ck_assert_uint_eq(replay_stack(r, false, keys, 1), 1);
 }
 END_TEST
 
