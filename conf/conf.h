@@ -35,6 +35,7 @@ enum conf_type {
 	CONF_REGEX,	  /* char *, valid for regcomp(REG_EXTENDED) */
 	CONF_CPU,	  /* char *: "auto", "any" or a list for rank_list_has() */
 	CONF_TAGS,	  /* char *: "" or a list for conf_next_tag() */
+	CONF_PATTERNS,	  /* char *: "" or a list for conf_next_pattern() */
 	CONF_COUNTERS,	  /* struct conf_list, its counters */
 	CONF_OBSERVABLES, /* struct conf_list, its observables */
 };
@@ -77,6 +78,7 @@ struct conf_list {
 #define CONF_C_REGEX	   char *
 #define CONF_C_CPU	   char *
 #define CONF_C_TAGS	   char *
+#define CONF_C_PATTERNS	   char *
 #define CONF_C_COUNTERS	   struct conf_list
 #define CONF_C_OBSERVABLES struct conf_list
 
@@ -154,6 +156,20 @@ int conf_assign_all(struct conf *c, const char *list, char **error);
 char *conf_next_tag(const char **list);
 /* Adds a tag "KEY=VALUE" to output.tags. 0, or -1 and *error, a cause. */
 int conf_add_tag(struct conf *c, const char *tag, char **error);
+
+/* Patterns of a list, and bytes of each. */
+#define CONF_PATTERNS_MAX 64
+#define CONF_PATTERN_MAX  1000
+/*
+ * A list of patterns, filter.only and filter.not, has commas between them; one in a pattern has a
+ * backslash in front. Returns the next pattern, for fnmatch(3), with its backslashes (the caller
+ * frees), or NULL at the end; *list moves on.
+ */
+char *conf_next_pattern(const char **list);
+/* What a pattern "file:NAME" has behind the colon, or NULL: it is one of names. */
+const char *conf_pattern_file(const char *pattern);
+/* `list' with another pattern, whose commas need no backslash. The caller frees; NULL: no memory. */
+char *conf_add_pattern(const char *list, const char *pattern);
 
 /* True if `list', the value of a WORDS, has this word. */
 bool conf_has_word(const char *list, const char *word);

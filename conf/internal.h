@@ -51,6 +51,9 @@ int regex_check(const char *pattern, char **why);
 /* tags.c: 0, or -1 and a cause. */
 int tags_check(const char *list, char **why);
 
+/* patterns.c: 0, or -1 and a cause. */
+int patterns_check(const char *list, char **why);
+
 /*
  * locate.c: strict JSON in, a line number for each value out (cJSON keeps
  * none, and lets through what is not JSON).

@@ -7,7 +7,7 @@
  *
  * X(TYPE, field, path, default, min, max, words, null, text)
  *	TYPE	 BOOL INT AUTO_INT AUTO_BOOL DOUBLE AUTO_DOUBLE TIME STRING SIZE CHOICE WORDS RANKS
- *		 REGEX CPU TAGS COUNTERS OBSERVABLES; see enum conf_type
+ *		 REGEX CPU TAGS PATTERNS COUNTERS OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
  *	min, max accepted range of INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE (bytes),
@@ -76,6 +76,13 @@ X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
   "Functions and regions that are not in the profile: their time is that of their callers.") \
 X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \
   "Functions and regions deeper than this, with main at 1, are not in the profile; 0: all are.") \
+\
+X(PATTERNS, filter_only, "filter.only", "", 0, 0, NULL, false, \
+  "Functions that are recorded with what they call, and no others; empty: all are.") \
+X(PATTERNS, filter_not, "filter.not", "", 0, 0, NULL, false, \
+  "Functions and regions that are not recorded, nor the functions that they call.") \
+X(INT, filter_depth, "filter.depth", "0", 0, 1024, NULL, false, \
+  "Functions deeper than this, of those that are recorded, are not; 0: all are.") \
 \
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \

@@ -100,6 +100,7 @@ static const struct {
 	[CONF_REGEX] = {"regular expression", "a POSIX extended regular expression"},
 	[CONF_CPU] = {"CPU list", "\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\""},
 	[CONF_TAGS] = {"tags", "a list of tags such as \"case=small,cpus=8\""},
+	[CONF_PATTERNS] = {"patterns", "a list of names or shell patterns such as \"solve,*::get*\""},
 	[CONF_COUNTERS] = {"list", "a list of {\"hwc_name\": ..., \"symbol\": ...}"},
 	[CONF_OBSERVABLES] = {"list", "a list of {\"name\": ..., \"formula\": ..., \"unit\": ...}"},
 };

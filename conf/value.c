@@ -83,6 +83,8 @@ static bool string_ok(const struct conf_option *o, const char *s, char **detail)
 		return regex_check(s, detail) == 0;
 	case CONF_TAGS:
 		return tags_check(s, detail) == 0;
+	case CONF_PATTERNS:
+		return patterns_check(s, detail) == 0;
 	default:
 		return true;
 	}

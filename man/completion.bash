@@ -253,13 +253,14 @@ _vftr_run()
 
 	_vftr_command 2 && return
 	case $before in
-	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank | --tag) ;;
+	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank | --tag | \
+		-F | --only | -N | --not | --depth) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
 	*)
-		_vftr_words "--trace --by-function --rank --preload --preload=auto --preload=yes
+		_vftr_words "--trace --by-function --rank -F --only -N --not --depth --preload --preload=auto --preload=yes
 			--preload=no -o --output --require-profile -c --config --lenient -k --set --tag
 			-s --session --agent-launcher --in-step -q --quiet -h --help --" "$word"
 		;;

@@ -11,6 +11,7 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/net/ending.h"
+#include "nodeagent/filter/filter.h"
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/snapshot.h"
@@ -240,6 +241,14 @@ static void tell_only_mpi(const struct profile *p)
 			program);
 }
 
+/* What he has misspelled is not for the summary alone. */
+static void tell_filters_in_vain(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_warnings; i++)
+		if (!strncmp(p->warnings[i], FILTER_WARNING, strlen(FILTER_WARNING)))
+			complain("%s", p->warnings[i]);
+}
+
 /* Tells the user where the results are. whole: the job's profile, or NULL. */
 static void tell_files(const struct agent *a, const struct profile *node,
 	const struct profile *whole, const char *base)
@@ -253,6 +262,7 @@ static void tell_files(const struct agent *a, const struct profile *node,
 	else if (!a->host.transport || (whole && whole->ranks)) {
 		output_digest(stderr, whole ? whole : node, a->host.conf, a->host.output_directory);
 		tell_only_mpi(whole ? whole : node);
+		tell_filters_in_vain(whole ? whole : node);
 		complain("profile: %s", path);
 	}
 	free(path);
@@ -336,6 +346,7 @@ int agent_finish(struct agent *a)
 	a->host.sources_s = sources_s(&a->host);
 	recorder_close(&a->host);
 	warn_of_counters(&a->host);
+	filter_warn(&a->host);
 	node = a->late_profile ? a->late_profile : gather(&a->host, NULL);
 	put_clock(a, node);
 	if (!a->late_profile)

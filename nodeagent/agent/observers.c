@@ -5,6 +5,7 @@
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/overhead.h"
 #include "nodeagent/agent/run-start.h"
+#include "nodeagent/filter/filter.h"
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/internode/collectives.h"
 #include "nodeagent/internode/matching.h"
@@ -16,6 +17,7 @@
 const struct process_observer *const agent_observers[] = {
 	&matching_observer, /* before those that ask for the id it gives */
 	&collectives_observer,
+	&filter_observer,
 	&recorder_observer,
 	&session_observer,
 	&overhead_observer,

@@ -122,6 +122,7 @@ struct host {
 	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */
 	struct matching *matching;	 /* matching.h; NULL until a process has a rank */
+	struct filter *filter;		 /* filter/filter.h; NULL until a thread has begun */
 	struct stacks *stacks;		 /* stack/stack.h; NULL until a process is sampled */
 	struct attached *attached;	 /* attach/attach.h; NULL: processes come themselves */
 	struct collectives *collectives; /* collectives.h; NULL until they were compared */

@@ -31,6 +31,7 @@ struct file {
 	size_t build_id_bytes;
 	struct symtab *table;	 /* NULL: not read yet */
 	struct objects *objects; /* the same */
+	bool lines_read;	 /* of all functions */
 };
 
 /* A function that was named; texts of tables are unique, so the pointer tells it. */
@@ -54,7 +55,8 @@ struct symcache {
 	struct map64 named_at; /* address of the name -> index */
 	struct map64 sought;   /* hashes of call sites whose lines were read */
 	bool may_read;
-	double sites_s; /* that the lines of call sites may still take */
+	double sites_s; /* that the lines of call sites may still take ... */
+	double files_s; /* ... and those of functions whose file is asked for */
 };
 
 struct symcache *symcache_new(struct host *host)
@@ -64,6 +66,7 @@ struct symcache *symcache_new(struct host *host)
 	s->host = host;
 	s->lines = source_lines_new();
 	s->sites_s = SITES_S;
+	s->files_s = FILES_S;
 	s->may_read = true;
 	return s;
 }
@@ -372,6 +375,41 @@ void symcache_read_sources(struct symcache *s)
 	s->host->sources_s -= read_lines(s, locations, n, "functions", s->host->sources_s);
 	s->n_sought = s->n_named;
 	free(locations);
+}
+
+static void read_file_lines(struct symcache *s, uint32_t file)
+{
+	const struct symtab *t = table_of(s, file);
+	struct file *f = &s->files[file];
+	const size_t n = symtab_count(t);
+	struct code_location *all;
+
+	if (f->lines_read || !n || s->files_s <= 0)
+		return;
+	f->lines_read = true;
+	all = xmalloc(n * sizeof(*all));
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct code_location){
+			f->path, symtab_start(t, i), f->build_id, f->build_id_bytes};
+	s->files_s -= read_lines(s, all, n, "functions", s->files_s);
+	free(all);
+}
+
+const char *symcache_file(struct symcache *s, const struct process *p, uint64_t key)
+{
+	struct code_location location;
+	uint64_t start;
+	uint32_t file;
+
+	if (RECORD_IS_REGION(key) || key_is_region(key) || key_is_site(key) ||
+		!codemap_find_key(p->code, key, &location))
+		return NULL;
+	file = file_of(s, &location);
+	read_file_lines(s, file);
+	if (!symtab_find(table_of(s, file), location.address, &start))
+		return NULL;
+	location.address = start;
+	return source_lines_place(s->lines, &location).file;
 }
 
 struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key)

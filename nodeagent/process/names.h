@@ -49,6 +49,13 @@ void symcache_may_read(struct symcache *s, bool may);
  * warning says so.
  */
 void symcache_read_sources(struct symcache *s);
+/*
+ * The source file of a function, as it was compiled, or NULL: its debug information does not tell
+ * it, or it is none. The first function of an ELF file has the lines of all functions of that file
+ * read, and waits for it; all that takes FILES_S seconds at most.
+ */
+#define FILES_S 20.0
+const char *symcache_file(struct symcache *s, const struct process *p, uint64_t key);
 /* The line of a KEY_SITE; of other keys none. */
 struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key);
 /* Where the i-th of these functions begins. False: there are not so many. */

@@ -21,6 +21,7 @@
 #include "shm/wire.h"
 
 struct host;
+struct filter_process;
 struct overhead_process;
 struct gpu;
 struct match_process;
@@ -121,6 +122,7 @@ struct process {
 	uint32_t parent_fork;
 	struct replay_counts ended_counts;
 	struct overhead_process *overhead; /* or NULL */
+	struct filter_process *filtered;   /* filter/filter.h; or NULL */
 	uint64_t ended_lost, ended_blocked_ns, ended_lost_messages;
 	uint64_t connected_ticks; /* a child of fork() connects before it attaches */
 	uint64_t start_ticks, end_ticks;

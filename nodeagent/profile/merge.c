@@ -227,6 +227,39 @@ static void append(void **to, size_t *n, void *from, size_t more, size_t bytes)
 	free(from);
 }
 
+static bool has_warning(const struct profile *p, const char *text)
+{
+	for (size_t i = 0; i < p->n_warnings; i++)
+		if (!strcmp(p->warnings[i], text))
+			return true;
+	return false;
+}
+
+static void keep_filter_warnings(struct profile *p, const struct profile *of)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_warnings; i++) {
+		char *text = p->warnings[i];
+
+		if (!strncmp(text, FILTER_WARNING, strlen(FILTER_WARNING)) &&
+			!has_warning(of, text))
+			free(text);
+		else
+			p->warnings[kept++] = text;
+	}
+	p->n_warnings = kept;
+}
+
+/* A pattern was in vain if it was so on all nodes that have traced something. */
+static void drop_filter_warnings(struct profile *a, struct profile *b)
+{
+	if (!a->ranks || !b->ranks)
+		return;
+	keep_filter_warnings(a, b);
+	keep_filter_warnings(b, a);
+}
+
 static void merge_lists(struct profile *a, struct profile *b)
 {
 	struct string_set warnings;
@@ -308,6 +341,7 @@ struct profile *profile_merge(struct profile *a, struct profile *b)
 	free(left.renumber);
 	free(right.renumber);
 	settle_names(a, &names);
+	drop_filter_warnings(a, b);
 	merge_job(a, b);
 	merge_lists(a, b);
 	profile_warn_programs(a);

@@ -211,6 +211,8 @@ const char *profile_valid(const struct profile *p);
  */
 int profile_stack_cmp(const struct profile *a, uint32_t i, const struct profile *b, uint32_t j);
 
+/* What a warning begins with that is kept of the job only if all its nodes have it. */
+#define FILTER_WARNING "filter."
 /* Adds a warning (copied); duplicates are kept once. */
 void profile_warn(struct profile *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -302,3 +302,8 @@ size_t symtab_count(const struct symtab *t)
 {
 	return t->n;
 }
+
+uint64_t symtab_start(const struct symtab *t, size_t i)
+{
+	return t->functions[i].start;
+}

@@ -33,7 +33,8 @@ void symtab_close(struct symtab *t);
  */
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t *start);
 
-/* Number of function symbols. */
+/* Number of function symbols, and where the i-th of them begins. */
 size_t symtab_count(const struct symtab *t);
+uint64_t symtab_start(const struct symtab *t, size_t i);
 
 #endif

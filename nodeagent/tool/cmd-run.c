@@ -43,6 +43,14 @@ static const struct run_option {
 		"show also the sums of functions, whoever called them"},
 	{"rank", 0, required_argument, "LIST", {"logfile_for_ranks="},
 		"write logs of these ranks, too, as 0,2-5 or all"},
+	{"only", 'F', required_argument, "NAME", {"filter.only="},
+		"record only this function and what it calls; a shell\n"
+		"                       pattern, or file:NAME for those of a source file;\n"
+		"                       may be repeated"},
+	{"not", 'N', required_argument, "NAME", {"filter.not="},
+		"do not record this function nor those that it calls"},
+	{"depth", 0, required_argument, "N", {"filter.depth="},
+		"record functions down to this depth"},
 	{"preload", 0, optional_argument, "[=auto|yes|no]", {NULL},
 		"preload the tracing library; auto, the default: into\n"
 		"                       a program that is not linked with it"},
@@ -105,22 +113,50 @@ static bool is_good(const struct run_option *o, const char *value)
 }
 
 /* keys: those of our options, which come before the user's, so that his win. */
-static bool add_option(
-	struct agent_words *keys, struct agent_words *others, const struct run_option *o)
-{
-	const char *value = optarg ? optarg : "";
+struct run_words {
+	struct agent_words keys, others;
+	char *only, *not ; /* patterns so far, or NULL */
+};
 
+/* The list that an option adds patterns to, or NULL. */
+static char **pattern_list(struct run_words *w, const struct run_option *o)
+{
+	return o->letter == 'F' ? &w->only : o->letter == 'N' ? &w->not : NULL;
+}
+
+/* The argument becomes the list with all of the option's patterns. False after a message. */
+static bool add_pattern(char **list, const struct run_option *o)
+{
+	char *longer = *optarg ? conf_add_pattern(*list ? *list : "", optarg) : NULL;
+
+	if (!longer)
+		complain(
+			"run: --%s: %s", o->name, *optarg ? "out of memory" : "\"\" names nothing");
+	free(*list);
+	*list = optarg = longer;
+	return longer;
+}
+
+static bool add_option(struct run_words *w, const struct run_option *o)
+{
+	char **list = pattern_list(w, o);
+	const char *value;
+
+	if (list && !add_pattern(list, o))
+		return false;
+	value = optarg ? optarg : "";
 	if (o->keys[0] && o->has_argument && !is_good(o, value))
 		return false;
 	for (size_t i = 0; i < KEYS_MAX && o->keys[i]; i++)
-		agent_words_add_key(keys, o->keys[i], o->has_argument ? value : "");
+		agent_words_add_key(&w->keys, o->keys[i], o->has_argument ? value : "");
 	if (!o->keys[0])
-		agent_words_add(others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
+		agent_words_add(
+			&w->others, xasprintf("--%s%s%s", o->name, optarg ? "=" : "", value));
 	return true;
 }
 
 /* -1, or an exit status; optind is then that of COMMAND. */
-static int read_options(int argc, char **argv, struct agent_words *keys, struct agent_words *others)
+static int read_options(int argc, char **argv, struct run_words *w)
 {
 	struct option all[ARRAY_SIZE(run_options) + 1] = {{0}};
 	char letters[2 * ARRAY_SIZE(run_options) + 2] = "+", *end = letters + 1;
@@ -145,7 +181,7 @@ static int read_options(int argc, char **argv, struct agent_words *keys, struct 
 			usage();
 			return 0;
 		}
-		if (!add_option(keys, others, &run_options[k - NUMBERED]))
+		if (!add_option(w, &run_options[k - NUMBERED]))
 			return OWN_FAILURE;
 	}
 	return -1;
@@ -153,25 +189,26 @@ static int read_options(int argc, char **argv, struct agent_words *keys, struct 
 
 int cmd_run(int argc, char **argv)
 {
-	struct agent_words keys = {0}, others = {0};
+	struct run_words w = {0};
+	struct agent_words *const keys = &w.keys;
 	int status;
 
-	agent_words_begin(&keys);
-	agent_words_add_key(&keys, "output.layout=", "run");
-	agent_words_add(&keys, xstrdup("--preload=auto"));
-	status = read_options(argc, argv, &keys, &others);
+	agent_words_begin(keys);
+	agent_words_add_key(keys, "output.layout=", "run");
+	agent_words_add(keys, xstrdup("--preload=auto"));
+	status = read_options(argc, argv, &w);
 	if (status >= 0)
 		return status;
 	if (optind == argc) {
 		complain("run: say what to run: vftr run [OPTION...] -- COMMAND [ARGUMENTS]");
 		return OWN_FAILURE;
 	}
-	for (size_t i = 0; i < others.n; i++)
-		agent_words_add(&keys, others.v[i]);
-	agent_words_add(&keys, xstrdup("--"));
+	for (size_t i = 0; i < w.others.n; i++)
+		agent_words_add(keys, w.others.v[i]);
+	agent_words_add(keys, xstrdup("--"));
 	for (int i = optind; i < argc; i++)
-		agent_words_add(&keys, argv[i]);
-	return agent_become(&keys, "run");
+		agent_words_add(keys, argv[i]);
+	return agent_become(keys, "run");
 }
 
 /* ---- names that other tools have for it ------------------------------------------------ */

@@ -11,7 +11,7 @@ page=$TOP/man/vftr-config.5
 test_expect 'the default configuration is JSON with every section' '
 	"$VFTR" config default >d.json
 	is "off output_directory outfile_basename logfile_for_ranks print_config \
-strip_module_names demangle_cxx include_cxx_prelude report annotations output profile profile_table stacklist \
+strip_module_names demangle_cxx include_cxx_prelude report annotations output profile filter profile_table stacklist \
 name_grouped_profile_table sampling mpi python iterations cuda hwprof openacc openmp files memory locks shm agent clock overhead" \
 		"$(jq -r "keys_unsorted | join(\" \")" d.json)"
 	is 4MiB "$(json d.json .shm.ring_size)"

@@ -518,7 +518,8 @@ START_TEST(every_key_refuses)
 		ck_assert(!accepts(o, "-1e30", "-1e+30"));
 		ck_assert(!accepts(o, "1e30", "1e+30"));
 		ck_assert_int_eq(accepts(o, "\"x y\"", "\"x y\""),
-			o->type == CONF_STRING || o->type == CONF_REGEX);
+			o->type == CONF_STRING || o->type == CONF_REGEX ||
+				o->type == CONF_PATTERNS);
 		if (!number)
 			continue;
 		ck_assert(!accepts(o, "\"many\"", "\"many\""));
@@ -526,8 +527,7 @@ START_TEST(every_key_refuses)
 		ck_assert(!accepts(o, outside, outside));
 		snprintf(outside, sizeof(outside), "%.15g", o->max * 2);
 		ck_assert(!accepts(o, outside, outside));
-		if (o->type != CONF_DOUBLE && o->type != CONF_AUTO_DOUBLE &&
-			o->type != CONF_TIME)
+		if (o->type != CONF_DOUBLE && o->type != CONF_AUTO_DOUBLE && o->type != CONF_TIME)
 			ck_assert(!accepts(o, "8.5", "8.5"));
 	}
 }
@@ -875,6 +875,34 @@ static void add_tag(struct conf *c, const char *tag, const char *error_has)
 	free(error);
 }
 
+START_TEST(patterns)
+{
+	static const char *const bad[] = {"a,,b", "a,", ",a", "[", "a[]", "a,b[!]", "file:", "x\\"};
+	struct conf *c = good("{\"filter\": {\"only\": \"f(int\\\\, *),file:a.c,[]a]\\\\[\"}}");
+	const char *list = c->filter_only;
+	char *one = conf_next_pattern(&list), *two = conf_next_pattern(&list), *error;
+	char *three = conf_next_pattern(&list), *more = conf_add_pattern("a,b", "c,d\\,e\\[");
+
+	ck_assert_str_eq(one, "f(int\\, *)");
+	ck_assert_ptr_null(conf_pattern_file(one));
+	ck_assert_str_eq(conf_pattern_file(two), "a.c");
+	ck_assert_str_eq(three, "[]a]\\[");
+	ck_assert_ptr_null(conf_next_pattern(&list));
+	ck_assert_ptr_null(conf_pattern_file("file::open"));
+	ck_assert_str_eq(more, "a,b,c\\,d\\,e\\[");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(conf_set(c, "filter.not", bad[i], &error), -1);
+		free(error);
+	}
+	ck_assert_int_eq(conf_set(c, "filter.not", more, &error), 0);
+	free(one);
+	free(two);
+	free(three);
+	free(more);
+	conf_free(c);
+}
+END_TEST
+
 START_TEST(tags)
 {
 	static const char *const wanted[] = {"case=small", "n.1-2_x=", "list=a,b=\\", "eq=x=y"};
@@ -997,6 +1025,7 @@ int main(void)
 	tcase_add_test(t, many_agents_wait_longer);
 	tcase_add_test(t, auto_counts_in_a_run);
 	tcase_add_test(t, tags);
+	tcase_add_test(t, patterns);
 	tcase_add_test(t, mutations);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
