@@ -7,13 +7,6 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"
 
-static bool is_function(uint64_t key)
-{
-	if (RECORD_IS_REGION(key) || (key & KEY_INIT) || key_is_site(key))
-		return false;
-	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
-}
-
 void replay_set_filter(struct replay *r, const struct replay_filter *f)
 {
 	r->filter = f;
@@ -27,10 +20,10 @@ static bool is_outside(const struct replay *r, const struct node *n, unsigned bi
 	uint32_t depth = 0;
 
 	for (; n->parent; n = n->parent) {
-		depth += is_function(n->key);
+		depth += key_is_function(n->key);
 		if (key_is_orphan(n->key)) /* it is not known yet what is above */
 			inside = true;
-		else if (!inside && (is_function(n->key) || key_is_region(n->key)))
+		else if (!inside && (key_is_function(n->key) || key_is_region(n->key)))
 			inside = f->class_of(r->ctx, n->key) & FILTER_ONLY;
 	}
 	return !inside || (f->depth && depth >= f->depth);
@@ -38,7 +31,7 @@ static bool is_outside(const struct replay *r, const struct node *n, unsigned bi
 
 bool replay_hides(const struct replay *r, uint64_t key, bool *all_below)
 {
-	const bool function = is_function(key);
+	const bool function = key_is_function(key);
 	struct node *n;
 	unsigned bits;
 
@@ -65,9 +58,22 @@ void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t)
 		*++r->top = (struct frame){.since = t};
 	*LIST_ADD(r, hidden) = (struct hidden_call){key, all_below};
 	r->top->depth++;
-	r->n_hidden_whole += all_below;
 	if (all_below)
+		replay_hide_functions(r, true);
+}
+
+bool replay_hides_from(const struct replay *r, uint64_t key, const struct node *to)
+{
+	return key_is_function(key) && is_outside(r, to, r->filter->class_of(r->ctx, key));
+}
+
+void replay_hide_functions(struct replay *r, bool on)
+{
+	r->n_hidden_whole += on ? 1 : -(size_t)1;
+	if (r->n_hidden_whole)
 		r->slow |= SLOW_HIDDEN;
+	else
+		r->slow &= ~SLOW_HIDDEN;
 }
 
 bool replay_enter_hidden(struct replay *r, uint64_t key, uint64_t t)
@@ -85,9 +91,8 @@ bool replay_enter_hidden(struct replay *r, uint64_t key, uint64_t t)
 void replay_drop_hidden(struct replay *r, uint64_t n)
 {
 	while (n-- && r->n_hidden)
-		r->n_hidden_whole -= r->hidden[--r->n_hidden].all_below;
-	if (!r->n_hidden_whole)
-		r->slow &= ~SLOW_HIDDEN;
+		if (r->hidden[--r->n_hidden].all_below)
+			replay_hide_functions(r, false);
 }
 
 /* The n innermost calls of the frame on top, which is one of hidden calls, end. */

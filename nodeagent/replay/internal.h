@@ -77,6 +77,7 @@ struct construct_frame {
 	bool entered;  /* FORK: this thread has begun its part */
 	bool in_join;  /* TASK: run after this thread's part in the team */
 	bool resumed;  /* TASK */
+	bool hides;    /* TEAM: functions in it are hidden */
 	uint32_t team; /* 0: WAIT */
 	uint32_t region, level, number;
 	uint32_t orphan;    /* 1 + index of the one it lies in, or 0 */
@@ -291,6 +292,11 @@ bool replay_hides(const struct replay *r, uint64_t key, bool *all_below);
 void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t);
 /* If so it begins, and no call is counted. False: it is to be seen. */
 bool replay_enter_hidden(struct replay *r, uint64_t key, uint64_t t);
+/* From now on until the same with false, also several times: all functions are hidden. */
+void replay_hide_functions(struct replay *r, bool on);
+/* Of a function that was seen as long as the path of a team was not known: is it hidden when it is
+ * called from `to'? */
+bool replay_hides_from(const struct replay *r, uint64_t key, const struct node *to);
 /* The n innermost calls of the frame on top end, which is one of hidden calls. */
 void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t);
 /* The n innermost of all are forgotten with their frame. */

@@ -190,6 +190,8 @@ static void end_top(struct replay *r, uint64_t t, uint64_t d)
 	struct construct_frame c = *top_of(r);
 
 	r->n_constructs--;
+	if (c.hides)
+		replay_hide_functions(r, false);
 	if (c.orphan)
 		r->orphans[c.orphan - 1].open--;
 	if (c.placed) {
@@ -298,7 +300,8 @@ static void begin_fork(struct replay *r, uint32_t team, uint32_t region, uint64_
 		.parent = in ? in->team : 0,
 		.parent_number = in ? in->number : 0,
 		.thread = r->thread,
-		.ticks = t};
+		.ticks = t,
+		.hidden = r->n_hidden_whole > 0};
 
 	begin_plain(r, OPEN_FORK, team, region, t);
 	if (r->error)
@@ -347,6 +350,9 @@ static void begin_team(struct replay *r, uint32_t team, uint32_t region, uint64_
 		c = push_construct(r, OPEN_TEAM, t);
 		c->placed = true;
 		c->orphan = orphan;
+		c->hides = !orphan && openmp_is_hidden(r->openmp, team);
+		if (c->hides)
+			replay_hide_functions(r, true);
 	}
 	c->team = team;
 	c->region = region;

@@ -151,9 +151,23 @@ struct node *orphan_node(struct replay *r, uint32_t team, uint32_t region, uint3
 	return s->node;
 }
 
+/* A calltree_leaves_out, whose ctx is this. */
+struct moving {
+	const struct replay *r;
+	bool functions; /* all are hidden */
+};
+
+static bool is_hidden_now(void *ctx, const struct node *n, const struct node *to)
+{
+	const struct moving *m = ctx;
+
+	return m->functions ? key_is_function(n->key) : replay_hides_from(m->r, n->key, to);
+}
+
 static void empty_orphan(struct replay *r, struct orphan *s, bool give_up)
 {
 	const struct node *path = openmp_path(r->openmp, s->team, s->region);
+	struct moving m = {.r = r};
 	struct node *to;
 
 	if (give_up && !path)
@@ -162,7 +176,8 @@ static void empty_orphan(struct replay *r, struct orphan *s, bool give_up)
 		return;
 	to = node_at(r, path);
 	sequences_settle(r->sequences);
-	calltree_move(r->tree, s->node, to);
+	m.functions = openmp_is_hidden(r->openmp, s->team);
+	calltree_move(r->tree, s->node, to, r->filter ? is_hidden_now : NULL, &m);
 	if (r->activity)
 		activity_begin(r->activity, r->now); /* nodes in it may have moved */
 	if (r->track)

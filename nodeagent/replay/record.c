@@ -142,8 +142,8 @@ bool replay_take_gpu_call(struct replay *r, const struct ring_record *rec)
 
 	if (!r->gpu)
 		return false;
-	gpu_call(
-		r->gpu, replay_node(r->top), RECORD_GPU_FUNCTION(rec->head), number, r->top->since);
+	gpu_call(r->gpu, replay_node(r->top), RECORD_GPU_FUNCTION(rec->head), number,
+		r->top->node ? r->top->since : r->now);
 	if (r->sampled)
 		replay_sampled_launch(r, number);
 	return true;

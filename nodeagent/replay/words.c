@@ -112,15 +112,26 @@ static inline __attribute__((always_inline)) void run_store(
 	r->top = run->top;
 }
 
-/* NULL: it is a hidden call, which has begun. */
+/*
+ * A hidden call begins here, and the parent is returned, as for a direct call of itself: what the
+ * fast way counts for that is taken off before, so that it has no case more.
+ */
+static struct node *hidden_child(struct replay *r, struct frame *f)
+{
+	r->counts.calls--;
+	f->depth--;
+	f->node->calls--;
+	return f->node;
+}
+
 static __attribute__((noinline)) struct node *other_child(
-	struct replay *r, struct frame *f, uint64_t key, uint64_t t)
+	struct replay *r, struct frame *f, uint64_t key)
 {
 	struct node *n;
 
 	r->top = f;
-	if (unlikely(r->filter) && replay_enter_hidden(r, key, t))
-		return NULL;
+	if (unlikely(r->filter) && replay_enter_hidden(r, key, r->now))
+		return hidden_child(r, f);
 	n = calltree_child(r->tree, f->node, f->last, key);
 	if (unlikely(f == r->base && r->is_main))
 		replay_prelude(r, n);
@@ -224,12 +235,8 @@ static inline __attribute__((always_inline)) bool enter_fast(
 	}
 	n = parent->child;
 	if (unlikely(n->key != key)) {
-		n = other_child(r, f, key, t);
+		n = other_child(r, f, key);
 		run_load(run, r);
-		if (unlikely(!n)) {
-			run->calls--;
-			return !r->error;
-		}
 		if (unlikely(n == parent)) {
 			f->depth++;
 			n->calls++;

@@ -23,7 +23,7 @@ struct team {
 	const struct node *relative;	/* or NULL: there was no FORK, or base is 0 */
 	uint32_t parent, parent_number; /* team and number of the thread of FORK */
 	uint32_t place;			/* in the tree of threads, of that thread; or OPENMP_NONE */
-	bool forked, joined, over;
+	bool forked, joined, over, hidden;
 	uint32_t level, asked, size;
 	uint32_t entered, left; /* TEAM enters and exits */
 	uint64_t fork_ticks, join_ticks;

@@ -260,9 +260,18 @@ static const struct node *path_of(struct openmp *o, struct team *t, unsigned dep
 		return t->path;
 	base = depth < CHAIN_MAX ? find_team(o, t->base) : NULL;
 	path = base ? path_of(o, base, depth + 1) : o->root;
-	if (path)
+	if (path) {
 		t->path = joined(o, path, t->relative);
+		t->hidden |= base && base->hidden;
+	}
 	return t->path;
+}
+
+bool openmp_is_hidden(const struct openmp *o, uint32_t team)
+{
+	const struct team *t = find_team(o, team);
+
+	return t && t->path && t->hidden;
 }
 
 const struct node *openmp_path(struct openmp *o, uint32_t team, uint32_t region)
@@ -317,6 +326,7 @@ void openmp_fork(struct openmp *o, const struct openmp_fork *f)
 	t->fork_ticks = f->ticks;
 	t->parent = f->parent;
 	t->parent_number = f->parent_number;
+	t->hidden = f->hidden;
 	if (f->base) {
 		t->base = f->base;
 		t->relative = f->path;

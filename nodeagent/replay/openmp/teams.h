@@ -56,6 +56,8 @@ const struct node *openmp_append(
 /* The path of the team's region, or NULL as long as it is not known. region: of the team,
  * if the caller knows it, or OPENMP_NONE. */
 const struct node *openmp_path(struct openmp *o, uint32_t team, uint32_t region);
+/* True if the team's path is known, and hidden. */
+bool openmp_is_hidden(const struct openmp *o, uint32_t team);
 /* After the last record: teams whose path is not known get one, of their region below the
  * root. */
 void openmp_no_more(struct openmp *o);
@@ -68,6 +70,8 @@ struct openmp_fork {
 	uint32_t parent, parent_number; /* team and number of the calling thread; 0: none */
 	uint32_t thread;		/* its number in the process */
 	uint64_t ticks;
+	bool hidden; /* functions are, in the region (replay_set_filter()); as all in that of base
+		      */
 };
 void openmp_fork(struct openmp *o, const struct openmp_fork *f);
 /* The exit of FORK. size: of the team, or 0: not known. */

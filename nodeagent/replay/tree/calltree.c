@@ -651,8 +651,16 @@ static int is_empty(const struct node *n)
 	return 1;
 }
 
-/* above: the counterpart of the caller; an overflow node's time is in there already. */
-static void move_node(struct calltree *t, struct node *n, struct node *to, const struct node *above)
+struct move {
+	struct calltree *tree;
+	calltree_leaves_out *leaves_out; /* or NULL */
+	void *ctx;
+};
+
+/* above: the counterpart of the caller; an overflow node's time is in there already, and that of
+ * what is left out. */
+static void move_node(
+	const struct move *m, struct node *n, struct node *to, const struct node *above)
 {
 	struct node *first = n->child, *c = first;
 
@@ -667,18 +675,23 @@ static void move_node(struct calltree *t, struct node *n, struct node *to, const
 	if (first == &calltree_none)
 		return;
 	do {
-		if (!is_empty(c))
-			move_node(t, c, child_like(t, to, c), to);
+		if (!is_empty(c)) {
+			const bool out = m->leaves_out && m->leaves_out(m->ctx, c, to);
+
+			c->calls = out ? 0 : c->calls;
+			move_node(m, c, out ? to : child_like(m->tree, to, c), to);
+		}
 		c = c->sibling;
 	} while (c != first);
 }
 
-void calltree_move(struct calltree *t, struct node *from, struct node *to)
+void calltree_move(struct calltree *t, struct node *from, struct node *to,
+	calltree_leaves_out *leaves_out, void *ctx)
 {
 	struct node *root = calltree_root(t);
 	uint64_t ticks = from->ticks, calls = root->calls;
 
-	move_node(t, from, to, root);
+	move_node(&(struct move){t, leaves_out, ctx}, from, to, root);
 	if (to == root) {
 		root->calls = calls; /* those of a frame that is not there */
 		return;
@@ -689,7 +702,7 @@ void calltree_move(struct calltree *t, struct node *from, struct node *to)
 
 void calltree_move_down(struct calltree *t, struct node *from, struct node *to)
 {
-	move_node(t, from, child_like(t, to, from), to);
+	move_node(&(struct move){.tree = t}, from, child_like(t, to, from), to);
 	t->n_forgotten = t->n;
 }
 

@@ -221,6 +221,14 @@ static inline int key_is_site(uint64_t key)
 	return !RECORD_IS_REGION(key) && (key & KEY_SITE) == KEY_SITE;
 }
 
+/* Of code, by its address. */
+static inline bool key_is_function(uint64_t key)
+{
+	if (RECORD_IS_REGION(key) || (key & KEY_INIT) || key_is_site(key))
+		return false;
+	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
+}
+
 static inline int key_is_orphan(uint64_t key)
 {
 	return !RECORD_IS_REGION(key) && (key & KEY_ORPHAN) == KEY_ORPHAN && !(key & KEY_WIDE);
@@ -273,9 +281,13 @@ void calltree_add(struct calltree *to, struct calltree *from);
 /*
  * Moves the counts of `from`, a child of the root, and of all below it to `to` and below it;
  * `to` may be the root. The nodes stay, with counts of 0. The `counterpart` of each node that
- * had counts is valid until calltree_moved() is called for `from`.
+ * had counts is valid until calltree_moved() is called for `from`. leaves_out: or NULL; told with
+ * ctx of nodes below `from' and of where the caller of each has gone: of those for which it is true
+ * the calls go nowhere, and all else to that place.
  */
-void calltree_move(struct calltree *t, struct node *from, struct node *to);
+typedef bool calltree_leaves_out(void *ctx, const struct node *n, const struct node *to);
+void calltree_move(struct calltree *t, struct node *from, struct node *to,
+	calltree_leaves_out *leaves_out, void *ctx);
 void calltree_moved(struct node *from);
 /*
  * Moves the counts of `from` and of all below it to the child of `to` with the same key; `to` is

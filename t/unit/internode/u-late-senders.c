@@ -129,7 +129,7 @@ START_TEST(paths_that_move)
 		path = path_number(track, call);
 		ck_assert_uint_ne(path, last);
 		last = path;
-		calltree_move(tree, orphan, root);
+		calltree_move(tree, orphan, root, NULL, NULL);
 		traffic_track_moved(track, orphan);
 		calltree_moved(orphan);
 		pair(rank(1), 1000 * turn + 130, 1000 * turn + 100, 1000 * turn + 100,
