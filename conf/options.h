@@ -83,6 +83,8 @@ X(PATTERNS, filter_not, "filter.not", "", 0, 0, NULL, false, \
   "Functions and regions that are not recorded, nor the functions that they call.") \
 X(INT, filter_depth, "filter.depth", "0", 0, 1024, NULL, false, \
   "Functions deeper than this, of those that are recorded, are not; 0: all are.") \
+X(TIME, filter_time, "filter.time", "0", 0, CONF_SECONDS, NULL, false, \
+  "Calls of functions that are shorter, in seconds, are not in the time line; profiles have them.") \
 \
 X(BOOL, profile_table_show_table, "profile_table.show_table", "true", 0, 0, NULL, false, \
   "Show the runtime profile, one row per call path.") \

@@ -143,6 +143,7 @@ static void open_file(struct recorder *s, const struct process *p)
 		.start_ticks = host->clocks.start.ticks,
 		.start_raw_ns = host->clocks.start.raw_ns,
 		.interval_ns = (uint64_t)(c->sampling_sample_interval * 1e9 + 0.5),
+		.least_ns = (uint64_t)(c->filter_time * 1e9 + 0.5),
 		.max_size = c->sampling_max_size,
 		.buffer_bytes = (uint64_t)c->sampling_outbuffer_size << 20,
 		.way = OUTFILE_REGISTERED};

@@ -51,6 +51,8 @@ static const struct run_option {
 		"do not record this function nor those that it calls"},
 	{"depth", 0, required_argument, "N", {"filter.depth="},
 		"record functions down to this depth"},
+	{"time-filter", 0, required_argument, "TIME", {"filter.time="},
+		"keep shorter calls out of the time line, as 10us"},
 	{"preload", 0, optional_argument, "[=auto|yes|no]", {NULL},
 		"preload the tracing library; auto, the default: into\n"
 		"                       a program that is not linked with it"},

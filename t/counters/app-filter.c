@@ -3,13 +3,15 @@
  * app-filter N MODE...: main() calls setup(), which calls leaf(), and N times step(), which calls
  * inner() and leaf(); inner() calls leaf() in a region, "phase". MODE:
  *	threads T	work() in each of so many threads, which calls step() N times
- *	recurse D	down(D) calls itself by way of up(), and leaf() at the end
- *	jump N		so many times leave() is left by longjmp(), from far() in inside()
+ *	until FILE	the same in 8 threads, each until there is FILE; prints their calls of
+ *step() recurse D	down(D) calls itself by way of up(), and leaf() at the end jump N
+ *so many times leave() is left by longjmp(), from far() in inside()
  *	fork		a child, made in making(), which work()s there and when that has returned
  */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -72,6 +74,35 @@ static void threads(int n)
 	for (int i = 0; i < n; i++)
 		pthread_join(ids[i], NULL);
 	free(ids);
+}
+
+static const char *end_file;
+static uint64_t steps;
+
+KEEP static void *endless(void *unused)
+{
+	uint64_t n = 0;
+
+	while (access(end_file, F_OK)) {
+		work();
+		n += (uint64_t)turns;
+		usleep(200);
+	}
+	__atomic_fetch_add(&steps, n, __ATOMIC_RELAXED);
+	return unused;
+}
+
+static void until(const char *file)
+{
+	pthread_t ids[8];
+
+	end_file = file;
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&ids[i], NULL, endless, NULL))
+			_exit(1);
+	for (int i = 0; i < 8; i++)
+		pthread_join(ids[i], NULL);
+	printf("%llu\n", (unsigned long long)steps);
 }
 
 KEEP static void up(long n);
@@ -144,6 +175,8 @@ int main(int argc, char **argv)
 
 		if (!strcmp(argv[i], "threads"))
 			threads((int)n);
+		else if (!strcmp(argv[i], "until"))
+			until(argv[i + 1]);
 		else if (!strcmp(argv[i], "recurse"))
 			down(n);
 		else if (!strcmp(argv[i], "jump"))

@@ -116,6 +116,92 @@ test_expect 'the time line has the same calls, each with its end' '
 	hasnt begun inner
 	has begun "100 phase"'
 
+test_expect '--time-filter: short calls are not in the time line, and no call is missing in the profile' '
+	printf "%s\n" "#include <time.h>" "#include \"vftrace.h\"" \
+		"static void wait_ms(long ms) { struct timespec t = {0, ms * 1000000}; nanosleep(&t, 0); }" \
+		"void tiny(void) { volatile int i = 0; i++; }" \
+		"void marked(void) { vftrace_region_begin(\"mark\"); vftrace_region_end(\"mark\"); }" \
+		"void lasting(void) { for (int i = 0; i < 50; i++) tiny(); wait_ms(60); tiny(); }" \
+		"int main(void) { for (int i = 0; i < 3; i++) { lasting(); tiny(); marked(); } return 0; }" >time.c
+	cc_traced "$BIN/time" time.c -finstrument-functions-exclude-function-list=wait_ms
+	rm -rf out
+	limit "$VFTR" run -q -o out --trace --time-filter 50ms -- "$BIN/time"
+	is "3 lasting<main<init 1 main<init 3 mark<marked<main<init 3 marked<main<init 153 tiny<lasting<main<init 3 tiny<main<init " "$(stacks)"
+	"$VFTR" export out -f chrome -o x.json
+	is "3 lasting 1 main 3 mark 3 marked" "$(jq -r ".traceEvents[] | select(.ph == \"B\") | .name" x.json |
+		sort | uniq -c | sed "s/^ *//" | paste -sd " ")"
+	is 10 "$(jq "[.traceEvents[] | select(.ph == \"E\")] | length" x.json)"
+	"$VFTR" dump out/*.vfd >dumped
+	has dumped "156 calls left out, as they were short"
+	refuse "$VFTR" run --time-filter soon -- "$BIN/time" 2>err
+	has err "--time-filter: \"soon\" is not a time"'
+
+printf "%s\n" "#include <stdlib.h>" "void leaf(void) { volatile int i = 0; i++; }" \
+	"void inner(void) { leaf(); leaf(); }" \
+	"void solve(void) {" "#pragma omp parallel num_threads(4)" "{ inner();" "#pragma omp barrier" "inner(); }" "leaf(); }" \
+	"void other(void) {" "#pragma omp parallel num_threads(4)" "inner(); }" \
+	"int main(int argc, char **argv) { for (int i = 0; i < atoi(argv[1]); i++) { solve(); other(); }" "return argc == 1; }" >omp.c
+omp_stacks() { # FUNCTION OPTION...
+	rm -rf out
+	omp_function=$1
+	shift
+	limit "$VFTR" run -q -o out "$@" -- "$BIN/omp" 200 || return 1
+	jq -r --arg f "$omp_function" '.stacks[] | select(.calls > 0 and .function == $f) |
+		"\(.calls) \(.path | gsub(" < "; "<") | gsub("@[^<]*"; ""))"' out/profile.json |
+		LC_ALL=C sort -k2 | paste -sd " "
+}
+test_if 'cc_traced "$BIN/omp" omp.c -fopenmp' 'no OpenMP' 'threads of a team are where its region is: hidden with it, or recorded' '
+	export OMP_WAIT_POLICY=passive
+	is "800 inner<omp_parallel<other<main<init" "$(omp_stacks inner -N solve)"
+	is "1600 leaf<inner<omp_parallel<other<main<init" "$(omp_stacks leaf -N solve)"
+	is "800 omp_barrier<omp_parallel<main<init" "$(omp_stacks "omp_barrier@omp.c:7" -N solve)"
+	is "1600 inner<omp_parallel<solve<init" "$(omp_stacks inner -F solve)"
+	is "3200 leaf<inner<omp_parallel<solve<init 200 leaf<solve<init" "$(omp_stacks leaf -F solve)"
+	is "800 inner<omp_parallel<other<main<init 1600 inner<omp_parallel<solve<main<init" "$(omp_stacks inner --depth 3)"
+	is "200 leaf<solve<main<init" "$(omp_stacks leaf --depth 3)"'
+
+test_if 'cxx_traced "$BIN/cxx" "$T/counters/app-filter-cxx.cpp"' 'no C++' 'C++: names short, in full and with patterns; exceptions through what is not recorded' '
+	cxx() {
+		rm -rf out
+		limit "$VFTR" run -q -k output.names=full -o out "$@" -- "$BIN/cxx"
+		calls=$(jq -r "[.stacks[] | select(.calls > 0)] | group_by(.function) |
+			map(\"\(map(.calls) | add) \(.[0].function)\") | join(\"|\")" out/profile.json)
+	}
+	cxx
+	is "15 check(int)|10 kernel::add(double)|10 kernel::add(int)|1 main|10 run(int)|10 void solver::advance<double>(int)|5 void solver::advance<int>(int)" "$calls"
+	cxx -F "kernel::add(int)"
+	is "10 kernel::add(int)" "$calls"
+	cxx -N "solver::advance" -N kernel::add
+	is "1 main|10 run(int)" "$calls"
+	cxx -N "*<double>*" -N check
+	is "10 kernel::add(int)|1 main|10 run(int)|5 void solver::advance<int>(int)" "$calls"
+	cxx -F "_ZN6kernel3addEd"
+	is "10 kernel::add(double)" "$calls"'
+
+test_expect 'stacks stay right while vftr top switches functions at random under 8 threads' '
+	mkdir flips
+	VFTR_SESSION=flips timeout -k 5 300 "$AGENT" -q -o "$PWD/flips" -k filter.not=inner -k filter.only=work -- \
+		"$BIN/filter" 100 until "$PWD/flips/end" >flips/steps &
+	agent=$!
+	wait_for 30 "limit $VFTR top -s flips -1j >once && jq -e \"any(.paths[]; .path | startswith(\\\"leaf\\\"))\" once"
+	for flip in off:step off:leaf on:step on:leaf off:step on:step; do
+		# where agents are slow to answer, it is done nevertheless
+		limit "$VFTR" top -s flips --${flip%:*} ${flip#*:} >said 2>&1 || has said "not all nodes have answered"
+	done
+	touch flips/end
+	wait $agent
+	mv flips/filter_all.json flips/profile.json
+	rm -rf out
+	mv flips out
+	steps=$(cat out/steps)
+	jq -e "[.switched_off[] | select(.function == \"step\" or .function == \"leaf\") | .calls > 0] |
+		length == 2 and all" out/profile.json
+	is "$steps" $((100 * $(stacks "^[0-9]* work<init" | cut -d " " -f 1)))
+	is "$steps" $(($(jq "[.stacks[] | select(.function == \"step\") | .calls] | add" out/profile.json) +
+		$(jq "[.switched_off[] | select(.function == \"step\") | .calls] | add" out/profile.json)))
+	is "$((steps + 100))" "$(jq "[.stacks[] | select(.function == \"phase\") | .calls] | add" out/profile.json)"
+	is "" "$(stacks | tr " " "\n" | grep "<" | grep -v -E "^((leaf|phase)<)?(step<)?work<init$|^phase<init$")"'
+
 test_expect 'a name that nothing has is told at the end, and no other' '
 	rm -rf out
 	limit "$VFTR" run -o out -F step -N stpe -N inner -- "$BIN/filter" 3 2>err

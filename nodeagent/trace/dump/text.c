@@ -158,9 +158,12 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 		fprintf(out, "%-17sof this node\n", "Clock:");
 	if (facts->lost_calls)
 		fprintf(out, "%-17s%" PRIu64 "\n", "Lost calls:", facts->lost_calls);
-	if (facts->thinned)
+	if (facts->thinned && facts->max_size)
 		fprintf(out, "%-17s%" PRIu64 " calls left out to stay below %" PRIu64 " bytes\n",
 			"Thinned:", facts->thinned_calls, facts->max_size);
+	else if (facts->thinned)
+		fprintf(out, "%-17s%" PRIu64 " calls left out, as they were short\n",
+			"Thinned:", facts->thinned_calls);
 	if (facts->unknown_blocks)
 		fprintf(out, "%-17s%" PRIu64 " blocks of kinds that this vftr does not know\n",
 			"Left out:", facts->unknown_blocks);

@@ -57,8 +57,9 @@ struct vfd_writer {
 	double units_per_ns;
 	uint64_t max_size, interval_units, sequence;
 	uint32_t block_bytes;
-	unsigned level; /* of thinning */
-	bool mute;	/* no event is written any more */
+	unsigned level;	      /* of thinning */
+	uint64_t least_units; /* shorter calls are left out whatever the level; 0: there are none */
+	bool mute;	      /* no event is written any more */
 	struct vfd_page definitions;
 	struct records {
 		struct vfd_page page;

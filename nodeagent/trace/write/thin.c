@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thinning, while a file grows towards its limit (sampling.max_size): calls that
- * are shorter than a least duration, and frames below a depth, are left out. How
- * long a call takes is known at its end, so the enters of the innermost open
- * frames wait until they are old enough; a call that ends before leaves nothing
- * but a count. The file says from where on, and how many.
+ * Thinning, with a least duration (filter.time), and while a file grows towards its limit
+ * (sampling.max_size): calls that are shorter than a least duration, and frames below a depth, are
+ * left out. How long a call takes is known at its end, so the enters of the innermost open frames
+ * wait until they are old enough; a call that ends before leaves nothing but a count. The file says
+ * from where on, and how many.
  */
 #include "nodeagent/trace/write/internal.h"
 
@@ -16,6 +16,8 @@ void thin_level(struct track *l, uint64_t units)
 
 	l->level = l->writer->level;
 	l->thin_units = least < 0x1p62 ? (uint64_t)least : UINT64_MAX;
+	if (l->thin_units < l->writer->least_units)
+		l->thin_units = l->writer->least_units;
 	l->thin_depth = row->depth;
 	l->thin_precise = row->precise;
 	l->sampler.interval = l->writer->interval_units * row->slower;

@@ -20,7 +20,7 @@ static struct vfd_block *block_of(struct track *l)
 /* Fast events are those of which every one is recorded. */
 static void set_high(struct track *l)
 {
-	l->fast.high = l->sampler.interval || l->level ? NULL : l->limit;
+	l->fast.high = l->sampler.interval || l->level || l->writer->least_units ? NULL : l->limit;
 }
 
 static void put_path(struct track *l, uint32_t top, uint32_t base)
@@ -53,7 +53,7 @@ static bool open_block(struct track *l, uint64_t units)
 		l->thinned = 0;
 		track_put_mark(l, VFD_MARK_THINNED, n, 0, units);
 	}
-	if (l->level != l->writer->level) {
+	if (l->level != l->writer->level || l->thin_units < l->writer->least_units) {
 		thin_level(l, units);
 		set_high(l);
 	}
@@ -249,7 +249,9 @@ void vfd_call_took(struct vfd_track *fast, uint64_t ticks)
 /* True if calls are thinned; with an interval, thinning makes that longer instead. */
 static bool thins(const struct track *l)
 {
-	return l->level && (!l->writer->interval_units || l->level == VFD_THINNING_ALL);
+	const struct vfd_writer *w = l->writer;
+
+	return w->interval_units ? l->level == VFD_THINNING_ALL : l->level || w->least_units;
 }
 
 void vfd_enter_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
@@ -285,8 +287,7 @@ void vfd_enter_aside(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 
 	if (skipped(l, stack, units, false) || !stack)
 		return;
-	if (l->level)
-		thin_release(l, units, true);
+	thin_release(l, units, true);
 	if (l->level && l->stacks[stack].depth > l->thin_depth) {
 		thin_count(l, 1);
 		return;
@@ -317,6 +318,7 @@ struct vfd_track *vfd_track_new(struct vfd_writer *w, const struct vfd_thread *t
 	l->fast.shift = w->shift;
 	l->buffer = xmalloc(w->block_bytes);
 	l->sampler.interval = w->interval_units;
+	l->thin_depth = UINT32_MAX;
 	l->next = w->tracks;
 	if (l->next)
 		l->next->prev = l;

@@ -160,6 +160,8 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 		w->shift++;
 	w->units_per_ns = 1 / (ns_per_tick * (double)(1u << w->shift));
 	w->interval_units = (uint64_t)((double)s->interval_ns * w->units_per_ns);
+	if (!s->interval_ns)
+		w->least_units = (uint64_t)((double)s->least_ns * w->units_per_ns);
 	if (s->interval_ns && !w->interval_units)
 		w->interval_units = 1;
 	w->max_size = s->max_size;

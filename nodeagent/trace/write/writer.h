@@ -26,6 +26,7 @@ struct vfd_setup {
 	double ns_per_tick;
 	uint64_t run;	      /* the same number in all files of a run; 0: not known */
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
+	uint64_t least_ns;    /* without interval_ns: shorter calls are left out (thin.c) */
 	uint64_t max_size; /* bytes, or 0; exceeded by definitions, the index, and 96 KiB at most */
 	uint32_t block_bytes;	      /* of a track's buffer; 0: 16 KiB */
 	uint64_t buffer_bytes;	      /* that may wait for the disk; 0: 8 MiB */
