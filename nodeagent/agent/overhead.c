@@ -192,6 +192,16 @@ static bool is_off(const struct overhead *b, const struct function *f)
 	return f->number != NONE && !(b->on >> f->number & 1);
 }
 
+/* What it calls is too deep to be seen (filter.depth), and would be seen if it were off. */
+static bool is_deepest(const struct process *p, const struct node *n)
+{
+	long long depth = 0;
+
+	for (; p->host->conf->filter_depth && n->parent; n = n->parent)
+		depth += key_is_function(n->key);
+	return depth && depth >= p->host->conf->filter_depth;
+}
+
 /* What is off has no calls: it does not make its caller one that calls others. */
 static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 {
@@ -204,6 +214,8 @@ static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 
 		k->now += n->calls - (n->extra ? n->extra->counted : 0);
 		k->ticks += n->ticks;
+		if (k->function != NONE && is_deepest(p, n))
+			b->functions[k->function].calls_others = true;
 		if (n->extra && n->extra->counted) {
 			caller = calls_of(b, p, n->parent->key)->function;
 			if (caller != NONE)

@@ -71,6 +71,11 @@ test_expect '--depth: no deeper, regions stay, and recursion is no depth' '
 	filtered --depth 1 -F step -- 10
 	is "10 phase<step<init 10 step<init " "$(stacks)"'
 
+test_expect 'what is too deep stays so with a budget, which switches off no function that calls it' '
+	filtered --depth 2 -k overhead.budget_percent=0.01 -k overhead.count_tiny=0.01 -- 3000000
+	is "1 main<init 3000000 phase<step<main<init 1 setup<main<init 3000000 step<main<init " "$(stacks "[^f]<main\|^1 main")"
+	is "" "$(stacks "inner")"'
+
 test_expect 'functions that call themselves by way of others' '
 	filtered -N up -- 1 recurse 20
 	is "1 down<main<init " "$(stacks "down\| up<")"
