@@ -285,9 +285,9 @@ $(nss_standin): t/unit/net/nss-standin.c
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 $(O)/t/unit/net/u-tcp: | $(nss_standin)
 
-# what lets ranks of MPICH sleep while they wait, in the shell tests
-ucx_idle := $(O)/t/lib/ucx-idle.so
-$(ucx_idle): t/lib/ucx-idle.c
+# what lets ranks of MPICH and of Open MPI sleep while they wait, in the shell tests
+idle := $(O)/t/lib/ucx-idle.so $(O)/t/lib/yield-idle.so
+$(idle): $(O)/%.so: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(STD) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
@@ -378,7 +378,7 @@ check-long: deps-tests
 		else echo "make analyse is skipped: no cppcheck"; fi
 	@sh t/bare
 
-check-build: all $(unit_tests) $(test_makers) $(simulate) $(ucx_idle)
+check-build: all $(unit_tests) $(test_makers) $(simulate) $(idle)
 
 bench: deps
 	@$(MAKE) --no-print-directory all $(O)/t/report/make-large

@@ -318,7 +318,7 @@ mpi_list() {
 # mpirun_of MPI: the command that runs its programs; append -np N PROGRAM
 mpirun_of() {
 	case $1 in
-	openmpi) echo "mpirun.openmpi --oversubscribe --bind-to none" ;;
+	openmpi) echo "$T/lib/mpirun.openmpi --oversubscribe --bind-to none" ;;
 	mpich) echo "$T/lib/mpiexec.hydra -bind-to none" ;;
 	*) echo "mpirun_of: no MPI named $1" >&2; return 1 ;;
 	esac
