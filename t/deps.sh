@@ -11,7 +11,7 @@ set -u
 apt="build-essential:cc gfortran:gfortran openmpi-bin:mpirun.openmpi libopenmpi-dev:mpicc.openmpi
 mpich:mpiexec.hydra libmpich-dev:mpicc.mpich libelf-dev:libelf.h libdw-dev:elfutils/libdw.h
 libcjson-dev:cjson/cJSON.h liburing-dev:liburing.h libsodium-dev:sodium.h pkg-config:pkg-config"
-apt_tests="check:check.h mandoc:mandoc jq:jq gawk:gawk iproute2:ip perl:prove clang:clang
+apt_tests="check:check.h mandoc:mandoc jq:jq gojq:gojq gawk:gawk iproute2:ip perl:prove clang:clang
 util-linux:unshare tini:tini procps:pgrep gdb:gdb strace:strace gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc
 libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdio.h qemu-user:qemu-aarch64
 libomp-dev:/usr/lib/llvm-*/lib/libomp.so

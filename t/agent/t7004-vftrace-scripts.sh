@@ -147,7 +147,7 @@ test_expect 'the configuration out of a log is one' '
 	is true "$(json again.json .name_grouped_profile_table.show_table)"
 	vftrace_generate_default_config >default.json
 	is "off output_directory outfile_basename" \
-		"$(jq -r "keys_unsorted[:3] | join(\" \")" default.json)"'
+		"$(command jq -r "keys_unsorted[:3] | join(\" \")" default.json)"'
 
 test_expect 'samples: calls are counted, and balanced' '
 	traced -q -c config.json -k sampling.sample_interval=0 -k outfile_basename=each -- "$BIN/logs"
