@@ -539,12 +539,24 @@ static void restore(const struct snapshot *s)
 	}
 }
 
+/* In four lanes: one multiplication after the other took most of the time of all tests here. */
 static uint64_t mix(uint64_t h, const void *p, size_t bytes)
 {
 	const uint64_t *word = p;
+	uint64_t lane[4] = {h, h + 1, h + 2, h + 3};
 
-	for (size_t i = 0; i < bytes / 8; i++) {
+	for (size_t i = 0; i < bytes / 8 / 4 * 4; i += 4) {
+#pragma GCC unroll 4
+		for (unsigned l = 0; l < 4; l++) {
+			lane[l] = (lane[l] ^ word[i + l]) * 0x9e3779b97f4a7c15u;
+			lane[l] ^= lane[l] >> 29;
+		}
+	}
+	h = 0;
+	for (size_t i = bytes / 8 / 4 * 4; i < bytes / 8; i++)
 		h = (h ^ word[i]) * 0x9e3779b97f4a7c15u;
+	for (unsigned i = 0; i < 4; i++) {
+		h = (h ^ lane[i]) * 0x9e3779b97f4a7c15u;
 		h ^= h >> 29;
 	}
 	return h;
