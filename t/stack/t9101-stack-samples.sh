@@ -42,13 +42,13 @@ may='[ "$allowed" ]'
 why='the kernel allows no perf events here'
 
 test_if "$may" "$why" 'shares of a program without frame pointers are those of its own clock' '
-	sampled 50 "$BIN/shares" serial 1500
-	shares_hold 50
+	sampled 200 "$BIN/shares" serial 375
+	shares_hold 200
 	of_path "burn<much<around<serial<main<init" | jq -e ".calls == 0 and .estimated"'
 
 test_if "$may" "$why" 'and of one that is a PIE' '
-	sampled 50 "$BIN/shares-pie" serial 1500
-	shares_hold 50'
+	sampled 200 "$BIN/shares-pie" serial 375
+	shares_hold 200'
 
 test_if "$may" "$why" 'flame graphs of it say that their times are estimates' '
 	estimates=$(jq "[.stacks[] | select(.estimated)] | length" all.json)
@@ -58,9 +58,9 @@ test_if "$may" "$why" 'flame graphs of it say that their times are estimates' '
 	"$VFTR" export shares-pie_*.vfp -f speedscope -o - | jq -e ".profiles[0].name | test(\"times, estimated in part\")"'
 
 test_if "$may" "$why" 'a stripped one has as many paths, with addresses in place of names' '
-	sampled 50 "$BIN/shares" serial 1500
+	sampled 200 "$BIN/shares" serial 375
 	jq -r "[.stacks[] | select(.samples > 5) | .path | split(\"<\") | length] | unique" all.json >named
-	sampled 50 "$BIN/shares-stripped" serial 1500
+	sampled 200 "$BIN/shares-stripped" serial 375
 	jq -r "[.stacks[] | select(.samples > 5) | .path | split(\"<\") | length] | unique" all.json >stripped
 	is "[5,6]" "$(tr -d " \n" <named)"
 	diff named stripped
@@ -68,36 +68,36 @@ test_if "$may" "$why" 'a stripped one has as many paths, with addresses in place
 	hasnt all.json "callers not known"'
 
 test_if "$may" "$why" 'two threads, one of which records nothing and ends first' '
-	sampled 50 "$BIN/shares" threads 1500
-	shares_hold 50
+	sampled 200 "$BIN/shares" threads 375
+	shares_hold 200
 	of_path "beside<init" | jq -e .estimated'
 
 test_if "$may" "$why" 'a thread that goes on when the first one has ended' '
-	sampled 50 "$BIN/shares" left 1500
-	shares_hold 50
+	sampled 200 "$BIN/shares" left 375
+	shares_hold 200
 	of_path "beside<init" | jq -e .estimated'
 
 test_if "$may" "$why" 'more threads than there are descriptors for: some are sampled, and the log says it' '
-	(ulimit -n 64; sampled 50 "$BIN/shares" crowd 40)
+	(ulimit -n 64; sampled 50 "$BIN/shares" crowd 25)
 	is 60 "$(wc -l <out)"
 	has shares_all.log "maybe more, has no stack samples: Too many open files"
 	hasnt shares_all.log "the kernel allows no stack samples"
 	of_path "beside<init" | jq -e .estimated'
 
 test_if "$may" "$why" 'a child of fork' '
-	sampled 50 "$BIN/shares" fork 1500
-	shares_hold 50
+	sampled 200 "$BIN/shares" fork 375
+	shares_hold 200
 	jq -e ".processes | length == 2" all.json'
 
 test_if "$may" "$why" 'a library that is loaded while the program runs' '
-	sampled 50 "$BIN/shares" serial 1000 "$BIN/plugin.so"
-	shares_hold 50
+	sampled 200 "$BIN/shares" serial 250 "$BIN/plugin.so"
+	shares_hold 200
 	of_path "plugged<load<main<init" | jq -e .estimated
 	of_path "burn<asked<asking<load<main<init" | jq -e ".samples > 20"
 	jq -e "[.stacks[] | select(.path | test(\"not known\")) | .samples] | add // 0 | . <= 10" all.json'
 
 test_if "$may" "$why" 'of a stack larger than a sample the innermost functions are known, then all' '
-	sampled 100 "$BIN/shares" large 3000
+	sampled 400 "$BIN/shares" large 750
 	of_path "burn<large<(callers not known)<init" | jq -e ".samples >= 3"
 	of_path "burn<large<main<init" | jq -e ".samples > 20"'
 
@@ -109,9 +109,9 @@ test_if "$may" "$why" 'no sample is lost, and each stack is whole' '
 for mpi in $(mpi_list); do
 	"mpicc.$mpi" -O2 -o "$BIN/shares-$mpi" "$T/stack/app-shares-mpi.c" || exit 1
 	test_if "$may" "$why" "two ranks of $mpi: paths by samples, calls of MPI exactly" '
-		sampled 50 $(mpirun_of $mpi) -np 2 "$BIN/shares-$mpi" 1200
-		shares_hold 50
-		is 2400 "$(json all.json ".mpi_functions[] | select(.function == \"MPI_Allreduce\") | .calls")"
+		sampled 200 $(mpirun_of $mpi) -np 2 "$BIN/shares-$mpi" 300
+		shares_hold 200
+		is 600 "$(json all.json ".mpi_functions[] | select(.function == \"MPI_Allreduce\") | .calls")"
 		jq -e "[.stacks[] | select(.function | test(\"^MPI_\")) | select(.estimated)] == []" all.json
 		jq -e "[.stacks[] | select(.function == \"much\" and .calls > 0)] == []" all.json'
 done
@@ -173,7 +173,7 @@ mkdir -p "$BIN/sparing/bin" && ln -s "$LIB" "$BIN/sparing/lib" &&
 test_if "$may" "$why" 'an agent that takes too much time takes fewer samples, which count for more' '
 	rm -f ./*_all.json
 	limit "$BIN/sparing/bin/vftr-node-agent" --preload -k profile.sample=400 -- \
-		"$BIN/shares" serial 6000 >out
+		"$BIN/shares" serial 5000 >out
 	has shares_all.log "stack samples took more than 0.001 % of a CPU, so from now on there are"
 	mv shares_all.json all.json
 	by_function >got

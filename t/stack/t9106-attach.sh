@@ -108,8 +108,8 @@ test_expect 'a file that comes into the place of another one has the names of it
 		$TEST_CC -O2 -fPIC -shared -DWORK=only_$name -o "$BIN/$name.so" "$T/stack/app-swapped.c"
 	done
 	$TEST_CC -O2 -o "$BIN/swapped" "$T/stack/app-swapped.c" -ldl
-	run "$BIN/swapped" 4 "$BIN/red.so" "$BIN/green.so"
-	attach -q -k profile.sample=50 "$pid"
+	run "$BIN/swapped" 2.5 "$BIN/red.so" "$BIN/green.so"
+	attach -q -k profile.sample=100 "$pid"
 	is 2 "$(wc -l <out)"
 	is 1 "$(uniq out | wc -l)"
 	jq -r ".stacks[] | \"\(.samples // 0) \(.path)\"" got/profile.json >paths
@@ -201,7 +201,7 @@ test_if "command -v mpirun.openmpi mpicc.openmpi" "no Open MPI" 'with its mpirun
 	mpicc.openmpi -O2 -o "$BIN/ranks" "$T/stack/app-attached-mpi.c"
 	run mpirun.openmpi --oversubscribe --bind-to none -np 3 "$BIN/ranks" ready
 	limit sh -c "until [ -e ready ]; do :; done"
-	attach -q -s 2 -k profile.sample=50 "$pid"
+	attach -q -s 1 -k profile.sample=100 "$pid"
 	rm ready
 	wait "$pid"
 	is "0 1 2" "$(jq -r "[.each_process[] | select(.executable | endswith(\"/ranks\")) | .rank] | join(\" \")" got/profile.json)"
@@ -213,7 +213,7 @@ test_if "command -v python3" "no python3" 'an interpreter has its native functio
 import json
 while True:
 	json.loads(json.dumps([{str(i): [i] * 9} for i in range(50)]))"
-	attach -q -s 3 -k profile.sample=50 "$pid"
+	attach -q -s 1 -k profile.sample=100 "$pid"
 	kill "$pid"
 	jq -r ".stacks[].path" got/profile.json >paths
 	has paths "Py"'
@@ -233,7 +233,7 @@ test_if "$mounts" 'mounts need root' 'a process that sees other files than we do
 	run unshare -m sh -c "mount --bind hidden inner && exec inner/only-inside serial 1000000"
 	limit sh -c "until readlink /proc/$pid/exe | grep -q only-inside; do :; done"
 	[ ! -e inner/only-inside ]
-	attach -q -s 2 -k profile.sample=50 "$pid"
+	attach -q -s 1 -k profile.sample=100 "$pid"
 	kill "$pid"
 	jq -r ".stacks[].path" got/profile.json >paths
 	has paths "burn < deep < serial < main < init"'
