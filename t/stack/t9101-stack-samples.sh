@@ -136,15 +136,15 @@ test_if "$may" "$why" 'without the key a program that is not instrumented is sam
 
 test_expect 'one with instrumented functions is not, be they in a library of it' '
 	for program in shares-hooked shares-beside; do
-		by_itself -- "$BIN/$program" serial 500 "$BIN/plugin-hooked.so"
+		by_itself -- "$BIN/$program" serial 200 "$BIN/plugin-hooked.so"
 		is "" "$(jq ".stacks[] | select(.estimated or .samples)" all.json)"
 	done
 	jq -e ".stacks[] | select(.function == \"plugged\" and .calls > 0)" all.json'
 
 test_if "$may" "$why" 'but so it is by a rate, beside its exact calls' '
-	by_itself -k profile.sample=50 -- "$BIN/shares-beside" serial 500 "$BIN/plugin-hooked.so"
+	by_itself -k profile.sample=200 -- "$BIN/shares-beside" serial 200 "$BIN/plugin-hooked.so"
 	of_path "burn<much<around<serial<main<init" | jq -e .estimated
-	is 1000 "$(jq "[.stacks[] | select(.function == \"plugged\") | .calls] | add" all.json)"'
+	is 400 "$(jq "[.stacks[] | select(.function == \"plugged\") | .calls] | add" all.json)"'
 
 test_if "$may" "$why" 'a program that a script starts is sampled if it records something' '
 	printf "%s\n" "#!/bin/sh" "true" "$BIN/shares serial 10" "exit 7" >script
