@@ -68,7 +68,7 @@ AGENT_LIBS := -ldw -lelf -lcjson -luring -lsodium -lanl -ldl -lpthread -lm
 
 # these stand in for functions of others, or load libraries: not for programs that are
 # linked with -static
-interposed   := libhook/interpose.c libhook/copies.c $(wildcard libhook/openmp/gomp*.c libhook/accelerator/*.c libhook/python/*.c) libhook/counter/papi.c
+interposed   := libhook/interpose.c libhook/copies.c $(wildcard libhook/openmp/gomp*.c libhook/accelerator/*.c libhook/python/*.c) libhook/counter/papi.c libhook/sampler/signals.c
 # Fortran's module, of gfortran only: a program of another compiler brings its own
 module_obj   := $(if $(findstring gfortran,$(FC)),$(if $(shell command -v $(FC)),$(O)/fortran/vftrace.o $(O)/fortran/vftrace_session.o))
 module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)

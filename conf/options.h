@@ -10,10 +10,9 @@
  *		 REGEX CPU TAGS PATTERNS COUNTERS OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
- *	min, max accepted range of INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE (bytes),
- *		 both included
- *	words	 what CHOICE and each word of WORDS accepts, separated by '|'; "power of two" for SIZE;
- *		 the unit of the numbers of an INT that may be given as a size, "1MiB"
+ *	min, max accepted range of INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE
+ *(bytes), both included words	 what CHOICE and each word of WORDS accepts, separated by '|';
+ *"power of two" for SIZE; the unit of the numbers of an INT that may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
  */
@@ -72,6 +71,8 @@ X(TAGS, output_tags, "output.tags", "", 0, 0, NULL, false, \
 \
 X(AUTO_INT, profile_sample, "profile.sample", "auto", 0, 1000, NULL, false, \
   "Stack samples for each second of CPU time of a thread; auto: 20 where nothing is instrumented.") \
+X(CHOICE, profile_sample_by, "profile.sample_by", "auto", 0, 0, "auto|perf|timer", false, \
+  "Who takes stack samples: the kernel, timers in the program, or timers where the kernel may not.") \
 X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
   "Functions and regions that are not in the profile: their time is that of their callers.") \
 X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \

@@ -330,7 +330,10 @@ static int attach_to(int fd, struct patience *patience)
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome, reply.bytes + sizeof(reply.welcome));
-		error = early_ring(fd, patience);
+		if (reply.welcome.samples)
+			error = vftr_sampler_receive(fd, patience);
+		if (!error)
+			error = early_ring(fd, patience);
 		if (error)
 			not_answered(fd, error);
 	}
@@ -437,6 +440,7 @@ static enum process_state attach_now(void)
 	vftr_switches_attach();
 	vftr_pause_attach(); /* sets the gate, too */
 	vftr_process.app->hook_ps = vftr_hook_cost_ps();
+	vftr_sampler_begin();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	/* it may have given up in the middle of what it had to say */
 	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;
@@ -659,6 +663,7 @@ int vftr_process_forget(bool interrupted)
 	store_relaxed(&holder, 0);
 	vftr_session_forget_lock();
 	early.tid = 0;
+	vftr_sampler_forget();
 	t->limit = NULL;
 	t->counts = NULL;
 	t->parent = t->endings = t->vfork_children = 0;

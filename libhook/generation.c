@@ -109,6 +109,7 @@ static void thread_ended(void *unused)
 
 	if (t->busy) /* of a slow path that the thread has left by its end */
 		vftr_slow_path_repair(t);
+	vftr_sampler_thread_end();
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		return;
 	if (t->endings++ == 0) {

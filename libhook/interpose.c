@@ -192,11 +192,27 @@ EXPORT int dlclose(void *handle)
 
 /* ---- threads ---- */
 
+/* Of a new thread; 0: not known. */
+static size_t stack_bytes_of(const pthread_attr_t *attr)
+{
+	pthread_attr_t usual;
+	size_t bytes = 0;
+
+	if (attr)
+		return pthread_attr_getstacksize(attr, &bytes) ? 0 : bytes;
+	if (pthread_getattr_default_np(&usual))
+		return 0;
+	if (pthread_attr_getstacksize(&usual, &bytes))
+		bytes = 0;
+	pthread_attr_destroy(&usual);
+	return bytes;
+}
+
 EXPORT int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-	struct thread_start *s = vftr_thread_start_new(run, NULL, argument);
+	struct thread_start *s = vftr_thread_start_new(run, NULL, argument, stack_bytes_of(attr));
 	int error;
 
 	ompt_thread_created((const void *)run);
@@ -212,7 +228,7 @@ EXPORT int pthread_create(
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
 	int (*real)(thrd_t *, thrd_start_t, void *);
-	struct thread_start *s = vftr_thread_start_new(NULL, run, argument);
+	struct thread_start *s = vftr_thread_start_new(NULL, run, argument, stack_bytes_of(NULL));
 	int error;
 
 	NEXT(real, thrd_create);

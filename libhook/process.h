@@ -252,7 +252,7 @@ void vftr_rings_blank(void);
 /* thread-start.c: the creator of a thread, and its name. */
 struct thread_start;
 struct thread_start *vftr_thread_start_new(
-	void *(*run)(void *), int (*run_c11)(void *), void *argument);
+	void *(*run)(void *), int (*run_c11)(void *), void *argument, size_t stack_bytes);
 void vftr_thread_start_cancel(struct thread_start *s);
 void *vftr_thread_start_posix(void *start);
 int vftr_thread_start_c11(void *start);
@@ -318,6 +318,21 @@ bool vftr_modules_hold(void);
 void vftr_modules_release(void);
 /* Name and contents of the module with code at this address, hashed; 0: none. */
 uint64_t vftr_module_identity(uint64_t address);
+
+/*
+ * sampler/: stack samples by timers, where the kernel gives the agent none (shm/stack-samples.h).
+ * receive: WELCOME says that SAMPLES follows; 0 or -errno. begin: the process is attached; from
+ * now on all its threads are sampled. forget: the child of fork() has no timers, and another
+ * agent's memory. With the lock held, all three.
+ */
+int vftr_sampler_receive(int socket, struct patience *patience);
+void vftr_sampler_begin(void);
+void vftr_sampler_forget(void);
+/* The calling thread has begun, or is about to end; without the lock. */
+void vftr_sampler_thread_begin(void);
+void vftr_sampler_thread_end(void);
+/* The calling thread is in its first function of ours, and its stack has so many bytes. */
+void vftr_thread_stack(size_t bytes);
 
 /* api/annotation.c: these bits of enum annotation are wanted. */
 void vftr_annotations_want(uint32_t wanted);

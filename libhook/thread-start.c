@@ -18,6 +18,7 @@ struct thread_start {
 	void *(*run)(void *);
 	int (*run_c11)(void *);
 	void *argument;
+	size_t stack_bytes;
 };
 
 #define POOL_STARTS 100u /* threads created that have not begun yet */
@@ -63,7 +64,7 @@ static uint32_t creator(void)
 }
 
 struct thread_start *vftr_thread_start_new(
-	void *(*run)(void *), int (*run_c11)(void *), void *argument)
+	void *(*run)(void *), int (*run_c11)(void *), void *argument, size_t stack_bytes)
 {
 	uint32_t first = load_relaxed(&hint);
 	struct thread_start *s = NULL;
@@ -85,6 +86,7 @@ struct thread_start *vftr_thread_start_new(
 	s->parent = creator();
 	s->run = run;
 	s->run_c11 = run_c11;
+	s->stack_bytes = stack_bytes;
 	s->argument = argument;
 	return s;
 }
@@ -94,12 +96,14 @@ void vftr_thread_start_cancel(struct thread_start *s)
 	store_release(&s->taken, 0);
 }
 
-static struct thread_start begin(struct thread_start *waiting)
+static inline __attribute__((always_inline)) struct thread_start begin(struct thread_start *waiting)
 {
 	struct thread_start s = *waiting;
 
 	store_release(&waiting->taken, 0);
 	vftr_thread.parent = s.parent;
+	vftr_thread_stack(s.stack_bytes);
+	vftr_sampler_thread_begin();
 	return s;
 }
 

@@ -77,6 +77,8 @@ struct thread {
 	int32_t host;		   /* tid of the thread itself, if vfork_children is not 0 */
 	struct counters *counters; /* of hardware, or NULL */
 	uint64_t *counts;	   /* calls that are not recorded, on the ring's page: or NULL */
+	uintptr_t stack_low, stack_high; /* of the thread itself; 0: not known (sampler/) */
+	uint32_t periods;		 /* of its timer since its last stack sample */
 	/* by MPI function: return address of its last CALL_SITE in this ring; or vftr_no_sites */
 	uint64_t *sites;
 };

@@ -9,6 +9,7 @@
  *   HELLO exe argv0 cwd            ->
  *                                  <-      WELCOME expressions + control fd
  *                                          or REFUSED text, and the socket is closed
+ *                                  <-      SAMPLES + fd, if WELCOME says so
  *   MODULE path                    ->      before a record can name its code
  *   THREAD name                    ->      the first may follow HELLO at once
  *                                  <-      RING + ring fd, or without one: the
@@ -43,7 +44,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  19u
+#define WIRE_VERSION  20u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -86,6 +87,7 @@ enum wire_kind {
 	WIRE_SWITCH,	/* a viewer wants a function off, or on again */
 	WIRE_FILE_NAME, /* shm/files.h */
 	WIRE_LOCK,	/* shm/locks.h */
+	WIRE_SAMPLES,	/* the agent's: memory for stack samples */
 	WIRE_KINDS
 };
 
@@ -150,7 +152,15 @@ struct wire_welcome {
 	uint64_t memory_mean;	 /* shm/memory.h: 0: do not record what it does with memory */
 	uint64_t memory_large;
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
+	uint32_t samples;	 /* 1: SAMPLES follows: the process is to sample its stacks */
 	/* text: regular expressions of what to include and exclude, in one */
+};
+
+/* With a segment as for a ring, of which shm/stack-samples.h says what is in it. */
+struct wire_samples {
+	struct wire_head head;
+	uint64_t ring_size;
+	uint64_t period_ns; /* of a thread's CPU time */
 };
 
 struct wire_module {

@@ -152,7 +152,9 @@ static void look_at_samples(struct diagnosis *d)
 
 	if (error)
 		diagnose(d, FINDING_NOTE,
-			"the kernel allows no stack samples (%s): profile.sample has no effect",
+			"the kernel allows no stack samples (%s): with profile.sample_by=auto "
+			"timers "
+			"in the program take them, see vftr-stack(7)",
 			why ? why : strerror(error));
 	free(why);
 }

@@ -202,12 +202,18 @@ static void welcome(struct process *p, struct wire_welcome *w)
 {
 	const char *include = p->host->conf->python_include,
 		   *exclude = p->host->conf->python_exclude;
+	struct wire_samples samples = {.head = {.kind = WIRE_SAMPLES},
+		.ring_size = p->samples.bytes,
+		.period_ns = p->samples.period_ns};
 	char *text = xasprintf("%s%s", include ? include : "", exclude ? exclude : "");
 
 	w->python = p->host->conf->python_functions;
 	w->python_include = include ? (uint32_t)strlen(include) : 0;
+	w->samples = p->samples.bytes != 0;
 	process_answer(p, &w->head, sizeof(*w), text, p->stored_control.fd);
 	free(text);
+	if (w->samples)
+		process_answer(p, &samples.head, sizeof(samples), NULL, p->samples.fd);
 }
 
 static void note_origin(struct process *p, const union packet *m)

@@ -132,6 +132,10 @@ struct process {
 	struct cpu_used cpu_before, cpu; /* when it connected; last known */
 	struct off_clock off_cpu;	 /* of its first thread */
 	int exit_status;		 /* exit code or signal, -1 unknown */
+	struct {
+		uint64_t bytes, period_ns;
+		int fd;
+	} samples;	       /* for SAMPLES; bytes 0: it is to take none; stack/timers.h */
 	bool uninstrumented;   /* preloaded, and nothing in it called the hooks when it came */
 	bool outside;	       /* attach/attach.h: it has no socket, and its threads no rings */
 	bool other_program;    /* of these: it has called execve() */

@@ -12,9 +12,10 @@
 
 struct stack_events;
 
-/* A sample as the kernel has stored it; valid during the call. */
+/* A sample as the kernel, or the process (timers.h), has stored it; valid during the call. */
 struct stack_raw {
-	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW */
+	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW, where ticks are not known */
+	uint64_t ticks;		    /* of records, or 0 */
 	uint64_t period_ns;	    /* of CPU time, that it stands for */
 	const uint64_t *regs;	    /* STACK_REGS of them: those that unwind.c knows */
 	const unsigned char *stack; /* the bytes from the stack pointer on ... */

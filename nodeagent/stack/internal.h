@@ -17,8 +17,12 @@ struct thread_ring;
 struct stacks {
 	struct host *host;
 	pid_t owner; /* copies of the agent (agent/snapshot.h) read nothing */
-	uint64_t period_ns;
+	uint64_t period_ns, first_period_ns;
 	size_t rings, rings_most; /* of the kernel, now and at most */
+	bool by_timers;		  /* processes sample themselves */
+	size_t timer_bytes;	  /* of their memory for that */
+	uint64_t late;		  /* periods, stack_timers_state() */
+	bool timers_ended;	  /* some process uses the signal itself, and it was said */
 	uint64_t samples, lost;
 	int refused;  /* errno: the kernel allows no samples */
 	bool no_room; /* some threads have none, and it was said */
@@ -39,6 +43,11 @@ uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
 void stacks_refused(struct stacks *s, const struct process *p, int error);
 /* 0 if there may be another ring, or the errno of what it would take too much of. */
 int stacks_room(const struct stacks *s);
+
+/* Memory for the samples that a process takes itself, or NULL; where it is for the process. */
+struct stack_timers *stacks_new_timers(struct stacks *s, struct process *p);
+/* The same is not needed any more. */
+void stacks_free_timers(struct stacks *s, const struct process *p, struct stack_timers *t);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);
 void stack_process_free(struct stack_process *f);

@@ -2,6 +2,7 @@
 #include "nodeagent/stack/stack.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,7 +16,9 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/stack/events.h"
 #include "nodeagent/stack/internal.h"
+#include "nodeagent/stack/timers.h"
 #include "shm/clock.h"
+#include "shm/stack-samples.h"
 
 /*
  * A second of CPU time has so many periods as profile.sample says, and a twentieth more: what a
@@ -25,11 +28,14 @@
 
 #define RATE_AUTO 20 /* samples for each second of CPU time */
 
-#define PASS_NS	       UINT64_C(200000000) /* between two passes, at most; two looks in /proc */
-#define PASS_SAMPLES   4		   /* of a thread between two passes, at most */
-#define RING_BYTES_ALL ((size_t)64 << 20)
-#define FILES_SHARE    4 /* one in so many descriptors may be a ring's */
-#define WINDOW_NS      UINT64_C(2000000000)
+#define PASS_NS		  UINT64_C(200000000) /* between two passes, at most; two looks in /proc */
+#define PASS_SAMPLES	  4		      /* of a thread between two passes, at most */
+#define RING_BYTES_ALL	  ((size_t)64 << 20)
+#define TIMER_BYTES_CPU	  ((size_t)128 << 10) /* of a process that samples itself, for each CPU */
+#define TIMER_BYTES_LEAST ((size_t)256 << 10)
+#define TIMER_BYTES_MOST  ((size_t)8 << 20)
+#define FILES_SHARE	  4 /* one in so many descriptors may be a ring's */
+#define WINDOW_NS	  UINT64_C(2000000000)
 #ifndef STACK_SHARE	 /* less in a test */
 #define STACK_SHARE 0.04 /* of a core, that sampling may take; more twice in turn */
 #endif
@@ -124,6 +130,25 @@ static long long rate_of(const struct host *host)
 	return rate == CONF_AUTO ? RATE_AUTO : rate;
 }
 
+/* Whether processes are to sample themselves, and says so. */
+static bool choose_timers(struct host *host)
+{
+	const char *by = host->conf->profile_sample_by;
+	const int error = strcmp(by, "auto") ? 0 : stack_events_refused();
+	char *why = error ? stack_events_why(error) : NULL;
+	const bool timers = STACK_REGS && (why || !strcmp(by, "timer"));
+
+	if (timers)
+		host_warn(host, false,
+			"profile.sample: timers in the processes take the stack samples, as "
+			"%s%s%s; "
+			"see vftr-stack(7)",
+			why ? "the kernel allows the agent none (" : "profile.sample_by says",
+			why ? why : "", why ? ")" : "");
+	free(why);
+	return timers;
+}
+
 static struct stacks *stacks_of(struct host *host)
 {
 	struct stacks *s = host->stacks;
@@ -133,14 +158,72 @@ static struct stacks *stacks_of(struct host *host)
 	s = host->stacks = xcalloc(1, sizeof(*s));
 	s->host = host;
 	s->owner = getpid();
-	s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)rate_of(host));
+	s->first_period_ns = s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)rate_of(host));
 	s->rings_most = rings_by_files();
 	if (s->rings_most > rings_by_memory())
 		s->rings_most = rings_by_memory();
+	s->by_timers = choose_timers(host);
 	note_clocks(s);
 	s->first = s->now;
 	s->window_ns = s->now.raw_ns;
 	return s;
+}
+
+/* ---- memory of timers ------------------------------------------------------------ */
+
+/* Timers of CPU time end on CPUs that the process has, no more at a time. */
+static size_t timer_bytes(const struct stacks *s, int pid)
+{
+	size_t bytes = TIMER_BYTES_LEAST;
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(pid, sizeof(cpus), &cpus))
+		CPU_ZERO(&cpus);
+	while (bytes < TIMER_BYTES_MOST && bytes < TIMER_BYTES_CPU * (size_t)CPU_COUNT(&cpus))
+		bytes *= 2;
+	while (bytes > TIMER_BYTES_LEAST && s->timer_bytes + bytes > RING_BYTES_ALL)
+		bytes /= 2;
+	return bytes;
+}
+
+struct stack_timers *stacks_new_timers(struct stacks *s, struct process *p)
+{
+	const size_t bytes = timer_bytes(s, p->pid);
+	struct stack_timers *t = NULL;
+	int error = ENOMEM;
+
+	if (s->timer_bytes + bytes <= RING_BYTES_ALL)
+		t = stack_timers_new(bytes, s->first_period_ns, &p->samples.fd, &error);
+	if (!t) {
+		stacks_refused(s, p, error);
+		return NULL;
+	}
+	p->samples.bytes = bytes;
+	p->samples.period_ns = s->first_period_ns;
+	stack_timers_set_period(t, s->period_ns);
+	s->timer_bytes += bytes;
+	return t;
+}
+
+void stacks_free_timers(struct stacks *s, const struct process *p, struct stack_timers *t)
+{
+	struct stack_timers_state state;
+
+	if (!t)
+		return;
+	state = stack_timers_state(t);
+	s->lost += state.lost;
+	s->late += state.late;
+	if (state.timerless)
+		stacks_refused(s, p, EMFILE);
+	if (state.end == STACK_SAMPLES_SIGNAL && !s->timers_ended)
+		host_warn(s->host, false,
+			"profile.sample: %s uses the signal SIGURG itself, so it, maybe others, "
+			"has no stack samples by timers",
+			process_name(p));
+	s->timers_ended |= state.end != STACK_SAMPLES_GO_ON;
+	s->timer_bytes -= stack_timers_bytes(t);
+	stack_timers_free(t);
 }
 
 /* ---- processes ------------------------------------------------------------------ */

@@ -17,15 +17,17 @@
 #include "nodeagent/stack/events.h"
 #include "nodeagent/stack/functions.h"
 #include "nodeagent/stack/internal.h"
+#include "nodeagent/stack/timers.h"
 #include "nodeagent/stack/unwind.h"
 #include "shm/clock.h"
 
-#define PATH_NODES_MAX (1u << 18)	    /* of one process */
-#define READ_AT_ONCE   16		    /* samples of a thread */
-#define REFRESH_NS     UINT64_C(100000000)  /* between two looks for new files, at least ... */
-#define REFRESH_MOST   UINT64_C(6400000000) /* ... and as long as they find nothing, this */
-#define COMPARE_NS     UINT64_C(1000000000) /* between two looks for others in their place */
-#define CUT_MOST       3		    /* samples without the first frames of a thread */
+#define PATH_NODES_MAX	   (1u << 18)		/* of one process */
+#define READ_AT_ONCE	   16			/* samples of a thread */
+#define REFRESH_NS	   UINT64_C(100000000)	/* between two looks for new files, at least ... */
+#define REFRESH_MOST	   UINT64_C(6400000000) /* ... and as long as they find nothing, this */
+#define COMPARE_NS	   UINT64_C(1000000000) /* between two looks for others in their place */
+#define TIMED_THREADS_MOST 65536		/* of a process that says so */
+#define CUT_MOST	   3			/* samples without the first frames of a thread */
 
 struct sampled_thread {
 	int tid;
@@ -36,8 +38,9 @@ struct sampled_thread {
 	unsigned cut;	       /* samples that lack frames, as the stack is larger */
 	struct replay *replay; /* its ring's; or its own, if it has samples */
 	bool own;
-	uint64_t cpu_ns; /* it had while its events were open that are closed now */
-	bool seen;	 /* in /proc, at the last look */
+	uint64_t last_ticks; /* of samples by a timer */
+	uint64_t cpu_ns;     /* it had while its events were open that are closed now */
+	bool seen;	     /* in /proc, at the last look */
 };
 
 struct stack_process {
@@ -52,7 +55,8 @@ struct stack_process {
 	struct sampled_thread *threads;
 	size_t n_threads, cap_threads;
 	struct sampled_thread *reading;
-	bool is_new; /* a thread has come since the last look */
+	struct stack_timers *timers; /* NULL: the kernel takes the samples */
+	bool is_new;		     /* a thread has come since the last look */
 };
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p)
@@ -63,6 +67,7 @@ struct stack_process *stack_process_new(struct stacks *s, struct process *p)
 	f->p = p;
 	f->paths = calltree_new();
 	f->is_new = p->outside;
+	f->timers = s->by_timers && !p->outside ? stacks_new_timers(s, p) : NULL;
 	return f;
 }
 
@@ -90,6 +95,12 @@ static void forget_files(struct stack_process *f)
 	f->unwinder = NULL;
 }
 
+static void close_timers(struct stack_process *f)
+{
+	stacks_free_timers(f->all, f->p, f->timers);
+	f->timers = NULL;
+}
+
 void stack_process_free(struct stack_process *f)
 {
 	if (!f)
@@ -101,6 +112,7 @@ void stack_process_free(struct stack_process *f)
 	}
 	free(f->threads);
 	forget_files(f);
+	close_timers(f);
 	calltree_free(f->paths);
 	free(f);
 }
@@ -191,13 +203,60 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 		return;
 	}
 	n = frames_of(f, raw, pcs, &whole);
-	s = (struct stack_sample){.ticks = stacks_ticks(f->all, raw->raw_ns),
+	s = (struct stack_sample){
+		.ticks = raw->ticks ? raw->ticks : stacks_ticks(f->all, raw->raw_ns),
 		.weight = stacks_weight(f->all, raw->period_ns)};
 	stack_functions_path(f->functions, f->paths, pcs, n, whole, &s);
 	f->all->samples++;
 	f->reading->cut += !whole && raw->is_cut;
 	if (s.path->parent)
 		replay_add_stack_sample(f->reading->replay, &s);
+}
+
+static struct sampled_thread *find_thread(const struct stack_process *f, int tid)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i].tid == tid)
+			return &f->threads[i];
+	return NULL;
+}
+
+/* Of a thread that records nothing, or is not known yet, the tree is its own. */
+static struct sampled_thread *timed_thread(struct stack_process *f, int tid)
+{
+	struct sampled_thread *t = find_thread(f, tid);
+
+	if (!t && f->n_threads < TIMED_THREADS_MOST) {
+		t = LIST_ADD(f, threads);
+		*t = (struct sampled_thread){.tid = tid, .own = true};
+	}
+	if (t && !t->replay && t->own)
+		t->replay = replay_new(host_ticks(f->p->host), NULL, NULL);
+	return t && t->replay ? t : NULL;
+}
+
+static void take_timed(void *ctx, int tid, const struct stack_raw *raw)
+{
+	struct stack_process *f = ctx;
+	struct stack_raw s = *raw;
+
+	f->reading = timed_thread(f, tid);
+	if (!f->reading) {
+		f->all->lost++;
+		return;
+	}
+	if (s.ticks > host_ticks(f->p->host))
+		s.ticks = host_ticks(f->p->host);
+	if (s.ticks < f->reading->last_ticks)
+		s.ticks = f->reading->last_ticks;
+	f->reading->last_ticks = s.ticks;
+	take_sample(f, &s);
+}
+
+static void read_timers(struct stack_process *f, size_t most)
+{
+	if (f->timers && has_unwinder(f, f->p->pid))
+		stack_timers_read(f->timers, most, take_timed, f);
 }
 
 /* If there is no room, it stays as it is. */
@@ -234,20 +293,14 @@ static void read_thread(struct stack_process *f, struct sampled_thread *t, size_
 
 void stack_process_set_period(struct stack_process *f)
 {
+	if (f->timers)
+		stack_timers_set_period(f->timers, f->all->period_ns);
 	for (size_t i = 0; i < f->n_threads; i++)
 		if (f->threads[i].events)
 			stack_events_set_period(f->threads[i].events, f->all->period_ns);
 }
 
 /* ---- threads that come and go ------------------------------------------------- */
-
-static struct sampled_thread *find_thread(const struct stack_process *f, int tid)
-{
-	for (size_t i = 0; i < f->n_threads; i++)
-		if (f->threads[i].tid == tid)
-			return &f->threads[i];
-	return NULL;
-}
 
 static void forget_thread(struct stack_process *f, struct sampled_thread *t)
 {
@@ -280,6 +333,8 @@ void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
 		t = &f->threads[f->n_threads - 1];
 	}
 	if (t->own) { /* it ran before it recorded anything */
+		read_timers(f, SIZE_MAX);
+		t = find_thread(f, ring->tid);
 		read_thread(f, t, SIZE_MAX);
 		close_own(f, t, ring->start_ticks);
 	}
@@ -290,8 +345,10 @@ void stack_process_thread(struct stack_process *f, struct thread_ring *ring)
 
 void stack_process_thread_ends(struct stack_process *f, struct thread_ring *ring)
 {
-	struct sampled_thread *t = find_thread(f, ring->tid);
+	struct sampled_thread *t;
 
+	read_timers(f, SIZE_MAX);
+	t = find_thread(f, ring->tid);
 	if (!t || t->own || t->replay != ring->replay)
 		return;
 	read_thread(f, t, SIZE_MAX);
@@ -304,7 +361,7 @@ static void open_thread(struct stack_process *f, struct sampled_thread *t)
 {
 	int error = 0;
 
-	if (t->events || t->failed || f->all->refused)
+	if (t->events || t->failed || f->timers || f->all->by_timers || f->all->refused)
 		return;
 	error = stacks_room(f->all);
 	if (!error)
@@ -369,6 +426,7 @@ void stack_process_look(struct stack_process *f)
 	f->is_new = false;
 	if (f->all->refused || !look_in_proc(f))
 		return;
+	read_timers(f, SIZE_MAX); /* before those that have ended are forgotten */
 	for (size_t i = f->n_threads; i-- > 0;) {
 		struct sampled_thread *t = &f->threads[i];
 
@@ -388,6 +446,9 @@ void stack_process_look(struct stack_process *f)
 
 void stack_process_end(struct stack_process *f, uint64_t ticks)
 {
+	read_timers(f, SIZE_MAX);
+	if (getpid() == f->all->owner)
+		close_timers(f);
 	for (size_t i = f->n_threads; i-- > 0;) {
 		struct sampled_thread *t = &f->threads[i];
 
@@ -409,6 +470,7 @@ void stack_process_open(struct stack_process *f)
 
 void stack_process_read(struct stack_process *f)
 {
+	read_timers(f, READ_AT_ONCE * (f->n_threads + 1));
 	for (size_t i = 0; i < f->n_threads; i++)
 		read_thread(f, &f->threads[i], READ_AT_ONCE);
 }

@@ -188,18 +188,20 @@ $TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
 
 test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
 	rm -f ./*_all.json
-	limit "$BIN/without-perf" "$AGENT" --preload -k profile.sample=20 -- "$BIN/shares" serial 10 >out
+	limit "$BIN/without-perf" "$AGENT" --preload -k profile.sample=20 -k profile.sample_by=perf -- \
+		"$BIN/shares" serial 10 >out
 	is 3 "$(wc -l <out)"
 	has shares_all.log "profile.sample: the kernel allows no stack samples (perf_event_open: Operation not permitted"
 	is init "$(json shares_all.json ".stacks[].path")"
 	limit "$BIN/without-perf" "$VFTR" doctor "$BIN/shares" >said || true
 	has said "the kernel allows no stack samples (perf_event_open: Operation not permitted"
+	has said "with profile.sample_by=auto timers in the program take them"
 	limit "$VFTR" doctor "$BIN/shares" >said || true
 	[ ! "$allowed" ] || hasnt said "allows no stack samples"'
 
 test_expect 'where it refuses what nobody has asked for, one line of the log says so, and nothing else' '
 	rm -f ./*_all.json ./*_all.log
-	limit "$BIN/without-perf" "$AGENT" --preload -- "$BIN/shares" serial 10 >out 2>err
+	limit "$BIN/without-perf" "$AGENT" --preload -k profile.sample_by=perf -- "$BIN/shares" serial 10 >out 2>err
 	is 3 "$(wc -l <out)"
 	is "vftr-node-agent: profile: $PWD/shares_all.log" "$(cat err)"
 	is 1 "$(grep -c "stack samples" shares_all.log)"

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of this folder share. */
+#ifndef VFTR_LIBHOOK_SAMPLER_H
+#define VFTR_LIBHOOK_SAMPLER_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <ucontext.h>
+#include "libhook/process.h"
+#include "shm/stack-samples.h"
+
+/* Ignored unless somebody catches it: one that is late harms neither the program, if it has taken
+ * its handler away, nor the one that it has become by execve(). */
+#define SAMPLER_SIGNAL SIGURG
+
+/* The value of our timers: that, and the thread below it. */
+#define SAMPLER_MARK	   ((uint64_t)0x56465453 << 32)
+#define SAMPLER_VALUE(tid) (SAMPLER_MARK | (uint32_t)(tid))
+
+struct sampler {
+	struct ring ring;   /* shm/stack-samples.h */
+	uint32_t on;	    /* the handler may write */
+	uint64_t period_ns; /* of CPU time; 0: no samples are wanted */
+};
+
+extern struct sampler vftr_sampler __attribute__((visibility("hidden")));
+
+/* The signal is of one of our timers. */
+static inline bool sampler_is_ours(const siginfo_t *info)
+{
+	const uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+
+	return info->si_code == SI_TIMER && (value & ~(uint64_t)UINT32_MAX) == SAMPLER_MARK;
+}
+
+/* The program has a use for the signal: no timer sends it any more. Without the lock. Keeps errno.
+ */
+void vftr_sampler_stop(void) __attribute__((visibility("hidden")));
+
+/* Async-signal-safe, makes no system call, and leaves errno alone. */
+void vftr_sampler_handler(int number, siginfo_t *info, void *context)
+	__attribute__((visibility("hidden")));
+
+/*
+ * The signal came just before, or in, a call that the kernel ends with EINTR whatever the handler's
+ * flags are, as poll(): the thread makes this call again. For the program it is as if the signal
+ * had come right before.
+ */
+void vftr_sampler_restart(mcontext_t *m) __attribute__((visibility("hidden")));
+
+#endif

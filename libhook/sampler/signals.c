@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that has a use for the signal of the timers: sampling ends before it installs a
+ * handler, or makes a descriptor of it; where it waits for all signals, those of the timers are not
+ * given to it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include "libhook/sampler/sampler.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define REAL(name)                                                                                 \
+	name(sigaction) name(signal) name(sysv_signal) name(__sysv_signal) name(sigset)            \
+		name(sigignore) name(signalfd) name(sigwaitinfo) name(sigtimedwait)
+
+enum real {
+#define REAL_NUMBER(name) REAL_##name,
+	REAL(REAL_NUMBER) REAL_NAMES
+#undef REAL_NUMBER
+};
+
+static void *reals[REAL_NAMES];
+static const char *const real_names[] = {
+#define REAL_TEXT(name) #name,
+	REAL(REAL_TEXT)
+#undef REAL_TEXT
+};
+
+/* Signal handlers may call these functions, but must not look them up. */
+__attribute__((constructor)) static void find_reals(void)
+{
+	for (unsigned i = 0; i < REAL_NAMES; i++)
+		store_relaxed(&reals[i], dlsym(RTLD_NEXT, real_names[i]));
+	dlerror(); /* an older library may lack one */
+}
+
+static void *next(enum real which)
+{
+	void *found = load_relaxed(&reals[which]);
+
+	return found ? found : dlsym(RTLD_NEXT, real_names[which]);
+}
+
+#define NEXT(real, name) (*(void **)&(real) = next(REAL_##name))
+
+static void before_use(int number)
+{
+	if (number == SAMPLER_SIGNAL && load_relaxed(&vftr_sampler.on))
+		vftr_sampler_stop();
+}
+
+EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *old)
+{
+	int (*real)(int, const struct sigaction *, struct sigaction *);
+
+	if (act)
+		before_use(number);
+	NEXT(real, sigaction);
+	return real(number, act, old);
+}
+
+#define HANDLER(name)                                                                              \
+	EXPORT sighandler_t name(int number, sighandler_t handler);                                \
+	EXPORT sighandler_t name(int number, sighandler_t handler)                                 \
+	{                                                                                          \
+		sighandler_t (*real)(int, sighandler_t);                                           \
+                                                                                                   \
+		before_use(number);                                                                \
+		NEXT(real, name);                                                                  \
+		return real(number, handler);                                                      \
+	}
+
+HANDLER(signal)
+HANDLER(sysv_signal)
+HANDLER(__sysv_signal)
+HANDLER(sigset)
+
+EXPORT int sigignore(int number)
+{
+	int (*real)(int);
+
+	before_use(number);
+	NEXT(real, sigignore);
+	return real(number);
+}
+
+/* It may be NULL, whatever the header says. */
+static bool has_it(const sigset_t *mask)
+{
+	return mask && sigismember(mask, SAMPLER_SIGNAL) == 1;
+}
+
+EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
+{
+	int (*real)(int, const sigset_t *, int);
+
+	if (has_it(mask))
+		before_use(SAMPLER_SIGNAL);
+	NEXT(real, signalfd);
+	return real(fd, mask, flags);
+}
+
+EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	int (*real)(const sigset_t *, siginfo_t *), number;
+	siginfo_t own;
+
+	NEXT(real, sigwaitinfo);
+	do
+		number = real(set, info ? info : &own);
+	while (number == SAMPLER_SIGNAL && sampler_is_ours(info ? info : &own));
+	return number;
+}
+
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+	int (*real)(const sigset_t *, siginfo_t *, const struct timespec *), number;
+	siginfo_t own;
+
+	NEXT(real, sigtimedwait);
+	do
+		number = real(set, info ? info : &own, limit);
+	while (number == SAMPLER_SIGNAL && sampler_is_ours(info ? info : &own));
+	return number;
+}
+
+/* As the C library's: no signal that it does not wait for ends it. */
+EXPORT int sigwait(const sigset_t *set, int *number)
+{
+	int got, saved_errno = errno;
+
+	do
+		got = sigwaitinfo(set, NULL);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		got = -errno;
+	errno = saved_errno;
+	if (got < 0)
+		return -got;
+	*number = got;
+	return 0;
+}
