@@ -25,6 +25,12 @@ struct sampler {
 
 extern struct sampler vftr_sampler __attribute__((visibility("hidden")));
 
+/* What the handler takes of a stack besides what the kernel stores there: more than enough. */
+#define SAMPLER_STACK 2048u
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
 /* The signal is of one of our timers. */
 static inline bool sampler_is_ours(const siginfo_t *info)
 {

@@ -8,14 +8,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 #include "libhook/sampler/sampler.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define REAL(name)                                                                                 \
-	name(sigaction) name(signal) name(sysv_signal) name(__sysv_signal) name(sigset)            \
-		name(sigignore) name(signalfd) name(sigwaitinfo) name(sigtimedwait)
+	name(sigaction) name(signal) name(sysv_signal) name(__sysv_signal) name(sigset) name(      \
+		sigignore) name(signalfd) name(sigwaitinfo) name(sigtimedwait) name(sigaltstack)
 
 enum real {
 #define REAL_NUMBER(name) REAL_##name,
@@ -49,7 +51,9 @@ static void *next(enum real which)
 
 static void before_use(int number)
 {
-	if (number == SAMPLER_SIGNAL && load_relaxed(&vftr_sampler.on))
+	/* a child of vfork() has our memory, and no timers */
+	if (number == SAMPLER_SIGNAL && load_relaxed(&vftr_sampler.on) &&
+		getpid() == vftr_process.pid)
 		vftr_sampler_stop();
 }
 
@@ -102,6 +106,19 @@ EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 		before_use(SAMPLER_SIGNAL);
 	NEXT(real, signalfd);
 	return real(fd, mask, flags);
+}
+
+/* The kernel kills a program whose stack for signals has no room for what it stores there. */
+EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	int (*real)(const stack_t *, stack_t *);
+
+	if (stack && !(stack->ss_flags & SS_DISABLE) &&
+		stack->ss_size < getauxval(AT_MINSIGSTKSZ) + SAMPLER_STACK &&
+		load_relaxed(&vftr_sampler.on) && getpid() == vftr_process.pid)
+		vftr_sampler_thread_end();
+	NEXT(real, sigaltstack);
+	return real(stack, old);
 }
 
 EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)

@@ -98,15 +98,26 @@ struct task_entry { /* as of getdents64(2) */
 	char name[];
 };
 
-static void begin_those_of(const char *entries, long bytes)
+static void begin_others_of(const char *entries, long bytes)
 {
+	const int own = (int)syscall(SYS_gettid);
+
 	for (long at = 0; at < bytes;) {
 		const struct task_entry *e = (const void *)(entries + at);
 
-		if (e->name[0] != '.')
+		if (e->name[0] != '.' && atoi(e->name) != own)
 			begin_thread(atoi(e->name));
 		at += e->bytes;
 	}
+}
+
+/* The calling thread's stack for signals, if it has one, is not too small for one more. */
+static bool has_stack(void)
+{
+	stack_t own;
+
+	return syscall(SYS_sigaltstack, NULL, &own) || (own.ss_flags & SS_DISABLE) ||
+	       own.ss_size >= getauxval(AT_MINSIGSTKSZ) + SAMPLER_STACK;
 }
 
 static void begin_threads(void)
@@ -116,9 +127,10 @@ static void begin_threads(void)
 		SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	begin_thread((int32_t)syscall(SYS_gettid));
+	if (has_stack())
+		begin_thread((int32_t)syscall(SYS_gettid));
 	while (fd >= 0 && (n = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0)
-		begin_those_of(entries, n);
+		begin_others_of(entries, n);
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 }

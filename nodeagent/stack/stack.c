@@ -195,7 +195,7 @@ struct stack_timers *stacks_new_timers(struct stacks *s, struct process *p)
 	if (s->timer_bytes + bytes <= RING_BYTES_ALL)
 		t = stack_timers_new(bytes, s->first_period_ns, &p->samples.fd, &error);
 	if (!t) {
-		stacks_refused(s, p, error);
+		stacks_refused(s, p, error == EMFILE ? EMFILE : ENOMEM);
 		return NULL;
 	}
 	p->samples.bytes = bytes;
@@ -215,7 +215,10 @@ void stacks_free_timers(struct stacks *s, const struct process *p, struct stack_
 	s->lost += state.lost;
 	s->late += state.late;
 	if (state.timerless)
-		stacks_refused(s, p, EMFILE);
+		host_warn(s->host, false,
+			"profile.sample: %s: %u threads had no timer, and so no stack samples (see "
+			"ulimit -i)",
+			process_name(p), state.timerless);
 	if (state.end == STACK_SAMPLES_SIGNAL && !s->timers_ended)
 		host_warn(s->host, false,
 			"profile.sample: %s uses the signal SIGURG itself, so it, maybe others, "

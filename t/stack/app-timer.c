@@ -99,6 +99,8 @@ APART static void blocked(void)
 	printf("own %d\n", sigtimedwait(&all, &info, &at_once));
 }
 
+static sem_t sem;
+
 static void *waits(void *none)
 {
 	long others = 0, wanted = 0;
@@ -110,6 +112,7 @@ static void *waits(void *none)
 		wanted += number == SIGUSR1;
 		others += number != SIGUSR1;
 		spend(0.01); /* so that its own timer ends */
+		sem_post(&sem);
 	}
 	printf("wanted %ld\nothers %ld\n", wanted, others);
 	return none;
@@ -121,13 +124,15 @@ APART static void waiter(void)
 	pthread_t thread;
 	sigset_t all;
 
+	sem_init(&sem, 0, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	pthread_create(&thread, NULL, waits, NULL);
 	for (long i = 0; i < rounds / 10; i++) {
 		pthread_kill(thread, SIGUSR1);
 		spend(0.01);
-		usleep(15000);
+		while (sem_wait(&sem))
+			;
 	}
 	pthread_kill(thread, SIGUSR2);
 	pthread_join(thread, NULL);
@@ -182,6 +187,31 @@ APART static void alternate(void)
 	printf("calls %ld\n", calls);
 }
 
+/* As small as was enough for all when there were fewer registers, and for nothing else. */
+APART static void tiny(void)
+{
+	static char memory[2048];
+	const stack_t s = {.ss_sp = memory, .ss_size = sizeof(memory)};
+
+	printf("set %d\n", sigaltstack(&s, NULL));
+	spend(seconds());
+}
+
+/* In a child that has our memory. */
+APART static void reset(void)
+{
+	const pid_t pid = vfork();
+	int status;
+
+	if (!pid) {
+		signal(SIGURG, SIG_DFL);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	spend(seconds());
+	printf("status %d\n", status);
+}
+
 /* A stack with nothing behind its end. */
 static ucontext_t outer, inner;
 
@@ -214,7 +244,6 @@ APART static void coroutine(void)
 
 static const struct timespec moment = {0, 1000};
 static int pipe_fd[2], epoll_fd;
-static sem_t sem;
 
 static int by_nanosleep(void)
 {
@@ -393,8 +422,9 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} ways[] = {{"handler", handler}, {"blocked", blocked}, {"waiter", waiter},
 		{"descriptor", descriptor}, {"profiled", profiled}, {"alternate", alternate},
-		{"coroutine", coroutine}, {"interrupts", interrupts}, {"threads", threads},
-		{"vforks", vforks}, {"strict", strict}};
+		{"coroutine", coroutine}, {"tiny", tiny}, {"reset", reset},
+		{"interrupts", interrupts}, {"threads", threads}, {"vforks", vforks},
+		{"strict", strict}};
 	const char *how = argc > 2 ? argv[1] : "";
 
 	rounds = argc > 2 ? atol(argv[2]) : 0;

@@ -129,6 +129,15 @@ test_expect 'one whose handler runs on an alternate stack: there is no end of it
 	unharmed alternate 500 100
 	[ "$(samples)" -gt 30 ]'
 
+test_expect 'one with an alternate stack that is too small for a signal' '
+	unharmed tiny 300 100
+	is "set 0" "$(cat out)"'
+
+test_expect 'one whose child of vfork() sets what the signal does: it is sampled on' '
+	unharmed reset 500 50
+	hasnt timer_all.log "uses the signal SIGURG itself"
+	[ "$(samples)" -gt 15 ]'
+
 test_expect 'one on stacks of its own, with nothing behind them' '
 	unharmed coroutine 500 200
 	[ "$(samples)" -gt 60 ]'
