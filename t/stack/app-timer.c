@@ -318,6 +318,28 @@ APART static void interrupts(void)
 	}
 }
 
+/* Another process sends the signal, which would be ignored. */
+APART static void urged(void)
+{
+	const pid_t parent = getpid(), pid = fork();
+	int ended = 0;
+
+	if (!pid) {
+		for (;;) {
+			kill(parent, SIGURG);
+			nanosleep(&moment, NULL);
+		}
+	}
+	for (long i = 0; i < rounds; i++) {
+		ended += poll(NULL, 0, 1) < 0;
+		ended += nanosleep(&moment, NULL) < 0;
+		ended += select(0, NULL, NULL, NULL, &(struct timeval){0, 10}) < 0;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	printf("ended %d\n", ended);
+}
+
 /* ---- lives --------------------------------------------------------------------- */
 
 static void *lives(void *none)
@@ -423,8 +445,8 @@ int main(int argc, char **argv)
 	} ways[] = {{"handler", handler}, {"blocked", blocked}, {"waiter", waiter},
 		{"descriptor", descriptor}, {"profiled", profiled}, {"alternate", alternate},
 		{"coroutine", coroutine}, {"tiny", tiny}, {"reset", reset},
-		{"interrupts", interrupts}, {"threads", threads}, {"vforks", vforks},
-		{"strict", strict}};
+		{"interrupts", interrupts}, {"urged", urged}, {"threads", threads},
+		{"vforks", vforks}, {"strict", strict}};
 	const char *how = argc > 2 ? argv[1] : "";
 
 	rounds = argc > 2 ? atol(argv[2]) : 0;

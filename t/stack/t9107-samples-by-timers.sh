@@ -151,6 +151,11 @@ test_expect 'calls that a signal ends, as poll() and select(), do not end by it'
 	fi
 	[ "$(samples)" -gt 200 ]'
 
+test_if '[ "$(uname -m)" = x86_64 ]' 'calls are made again on x86-64 only' \
+	'nor by the signal of another process, which the program ignores' '
+	unharmed urged 100 50
+	is "ended 0" "$(cat out)"'
+
 test_expect 'threads that come and go, some with little stack, leave no timers' '
 	unharmed threads 500 200
 	is "timers 1" "$(cat out)"
