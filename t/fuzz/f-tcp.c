@@ -98,7 +98,7 @@ static void prove(struct tcp *t, int theirs, const struct tcp_hello *h)
 
 	if (recv(theirs, &m.welcome, sizeof(m.welcome), MSG_DONTWAIT) != sizeof(m.welcome))
 		return;
-	tcp_sign(t, &m, "dialer", proof);
+	tcp_sign(t, &m, "dialer", NULL, 0, proof);
 	put(theirs, proof, sizeof(proof));
 }
 
