@@ -38,7 +38,7 @@ is_within() {
 		END { exit bad || NR != 3 }'
 }
 
-VFTR_TEST_ARRIVALS=20000
+VFTR_TEST_ARRIVALS=5000
 export VFTR_TEST_ARRIVALS
 test_expect 'the log and JSON say that these are estimates, and of how many' '
 	often few --trace
