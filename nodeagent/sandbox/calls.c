@@ -116,7 +116,7 @@ static const int outside[] = {
 };
 
 static const int reading[] = {
-	/* files; openat() is looked at more closely */
+	/* files; openat() and fcntl() are looked at more closely */
 	SYS_read,
 	SYS_readv,
 	SYS_pread64,
@@ -129,7 +129,6 @@ static const int reading[] = {
 	SYS_newfstatat,
 	SYS_faccessat,
 	SYS_readlinkat,
-	SYS_fcntl,
 	SYS_getcwd,
 	SYS_getdents64,
 #ifdef SYS_faccessat2
@@ -156,11 +155,9 @@ static const int reading[] = {
 	SYS_rt_sigprocmask,
 	SYS_rt_sigaction,
 	SYS_sigaltstack,
-	SYS_tgkill,
 	SYS_getpid,
 	SYS_gettid,
 	SYS_getrlimit,
-	SYS_prlimit64,
 	SYS_getrandom,
 	SYS_clock_gettime,
 	SYS_gettimeofday,

@@ -56,6 +56,19 @@ static void test_word(struct program *p, unsigned short how, unsigned value, uns
 	add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | how | BPF_K, value, 0, steps));
 }
 
+/* Allowed with n values of one argument, of which the kernel takes the lower half; else refused. */
+static void allow_with(
+	struct program *p, int number, size_t argument, const unsigned *values, unsigned char n)
+{
+	test_word(p, BPF_JEQ, (unsigned)number, 2 + 2 * n);
+	load_word(p, argument);
+	for (unsigned char i = 0; i < n; i++) {
+		test_word(p, BPF_JEQ, values[i], 1);
+		give_verdict(p, SECCOMP_RET_ALLOW);
+	}
+	give_verdict(p, SECCOMP_RET_ERRNO | EPERM);
+}
+
 static void refuse_call(struct program *p, int number, unsigned error)
 {
 	test_word(p, BPF_JEQ, (unsigned)number, 1);
@@ -103,9 +116,22 @@ static void refuse_administration(struct program *p)
 	refuse_namespaces(p);
 }
 
+/* By these a process can end another one, too: by limits, or by signals when a file is ready. */
+static void only_itself(struct program *p)
+{
+	const unsigned me = (unsigned)getpid(), caller = 0,
+		       flags[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC};
+
+	allow_with(p, SYS_tgkill, offsetof(struct seccomp_data, args[0]), &me, 1);
+	allow_with(p, SYS_prlimit64, offsetof(struct seccomp_data, args[0]), &caller, 1);
+	allow_with(p, SYS_fcntl, offsetof(struct seccomp_data, args[1]), flags,
+		sizeof(flags) / sizeof(flags[0]));
+}
+
 /* What is open stays as it was; files are opened to be read. */
 static void only_reading(struct program *p)
 {
+	only_itself(p);
 	test_word(p, BPF_JEQ, SYS_openat, 4);
 	load_word(p, offsetof(struct seccomp_data, args[2]));
 	test_word(p, BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC, 1);

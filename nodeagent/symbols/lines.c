@@ -23,6 +23,11 @@
 
 #define MEMORY_MAX ((rlim_t)4 << 30) /* bytes beyond ours */
 #define TEXT_MAX   1024		     /* of an answer; of a longer path only the name is shown */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 struct found {
 	char *path;
@@ -116,11 +121,26 @@ static void limit_all(double seconds)
 		limit(RLIMIT_AS, (rlim_t)now + MEMORY_MAX);
 }
 
-/* Files and sockets of the parent are none of its business. */
-static void close_others(int fd)
+/*
+ * Files and sockets of the parent are none of its business, nor are standard input and output,
+ * which are those of the traced program, too. Returns fd, or a copy behind those.
+ */
+static int keep_only(int fd)
 {
-	close_range(3, (unsigned)fd - 1, 0);
-	close_range((unsigned)fd + 1, ~0u, 0);
+	/* a sanitizer says on standard error what it has found */
+	const int last = SANITIZED ? STDOUT_FILENO : STDERR_FILENO,
+		  out = fd > STDERR_FILENO ? fd : fcntl(fd, F_DUPFD, STDERR_FILENO + 1);
+	int nothing;
+
+	if (out < 0)
+		_exit(1);
+	close_range(STDERR_FILENO + 1, (unsigned)out - 1, 0);
+	close_range((unsigned)out + 1, ~0u, 0);
+	nothing = open("/dev/null", O_RDWR);
+	for (int i = STDIN_FILENO; i <= last; i++)
+		if (nothing < 0 || dup2(nothing, i) < 0)
+			close(i);
+	return out;
 }
 
 /* One line of output: index, number of the source line, file. */
@@ -300,7 +320,7 @@ ORDER_BY(by_address, struct wanted, by_file(x, y) ?: RISING(location->address))
 static void read_all(struct wanted *w, size_t n, int fd, double seconds)
 {
 	limit_all(seconds);
-	close_others(fd);
+	fd = keep_only(fd);
 	sandbox_enter(SANDBOX_READER);
 	qsort(w, n, sizeof(*w), by_address);
 	for (size_t i = 0, end; i < n; i = end) {

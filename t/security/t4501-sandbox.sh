@@ -169,4 +169,15 @@ test_if 'strace -f -qq -o /dev/null -e trace=seccomp -e inject=seccomp:error=EIN
 			"$VFTR" show no-$e | grep -q say_state
 	done'
 
+test_if 'command -v strace' 'no strace' \
+	'what reads debug information has no standard input and output when it opens the first file' '
+	limit strace -f -y -qq -o trace -e trace=seccomp,dup2,dup3,openat \
+		"$VFTR" run -q -o lines -- "$BIN/rights" --child >out
+	reader=$(awk "/seccomp\(.* = 0/ { if (seen[\$1]++ == 0) last = \$1 } END { print last }" trace)
+	awk -v pid=$reader "\$1 == pid" trace >of-reader
+	for fd in 0 1; do
+		grep -q "dup[23](.*</dev/null>, $fd.* = $fd" of-reader || { echo "$fd is the program'"'"'s"; false; }
+	done
+	awk "/seccomp\(/ { on = 1 } on && /openat/" of-reader | grep -q rights'
+
 done_testing
