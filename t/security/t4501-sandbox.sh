@@ -169,6 +169,16 @@ test_if 'strace -f -qq -o /dev/null -e trace=seccomp -e inject=seccomp:error=EIN
 			"$VFTR" show no-$e | grep -q say_state
 	done'
 
+test_if 'strace -f -qq -o /dev/null -e trace=seccomp -e inject=seccomp:error=EINVAL:when=1 true' \
+	'no strace that can make calls fail' 'the filter slows nothing down; older kernels have it as they can' '
+	limit strace -f -qq -o trace -e trace=seccomp "$VFTR" show foreign.vfp >/dev/null 2>&1 || :
+	grep -q "SECCOMP_FILTER_FLAG_SPEC_ALLOW.* = 0" trace
+	limit strace -f -qq -o trace -e trace=seccomp -e inject=seccomp:error=EINVAL:when=1 \
+		"$VFTR" show foreign.vfp >/dev/null 2>&1 || :
+	is 2 "$(wc -l <trace)"
+	tail -n 1 trace | grep "SECCOMP_FILTER_FLAG_TSYNC, .* = 0"
+	hasnt trace "SPEC_ALLOW.* = 0"'
+
 test_if 'command -v strace' 'no strace' \
 	'what reads debug information has no standard input and output when it opens the first file' '
 	limit strace -f -y -qq -o trace -e trace=seccomp,dup2,dup3,openat \
