@@ -22,7 +22,6 @@ static const int never[] = {
 #ifndef WITH_SANITIZER
 	SYS_ptrace,
 #endif
-	SYS_process_vm_writev,
 #ifdef SYS_pidfd_getfd
 	SYS_pidfd_getfd,
 #endif
@@ -104,8 +103,12 @@ static const int outside[] = {
 	SYS_listen,
 	SYS_accept,
 	SYS_accept4,
-	/* other processes, but what ends this one */
+#ifdef SYS_io_uring_setup
+	SYS_io_uring_setup, /* by which the kernel does the same, and asks no filter */
+#endif
+	/* other processes, but what ends this one; MPI moves messages by the first two */
 	SYS_process_vm_readv,
+	SYS_process_vm_writev,
 	SYS_perf_event_open,
 #ifdef SYS_pidfd_open
 	SYS_pidfd_open,

@@ -17,7 +17,7 @@
 enum sandbox_kind {
 	/*
 	 * The agent and its proxy, once they have started: no programs, no tracing of others by
-	 * ptrace() or writes to their memory, nothing that only an administrator may do.
+	 * ptrace(), nothing that only an administrator may do.
 	 */
 	SANDBOX_AGENT,
 	/* A tool that reads files and says what is in them: no network, too. */
