@@ -73,15 +73,19 @@ bool utf8_is_visible(uint32_t code)
 		{0x34f, 0x34f},	    /* combining grapheme joiner */
 		{0x61c, 0x61c},	    /* Arabic letter mark */
 		{0x115f, 0x1160},   /* fillers */
-		{0x180e, 0x180e},   /* Mongolian vowel separator */
+		{0x17b4, 0x17b5},   /* Khmer vowels without a sign */
+		{0x180b, 0x180f},   /* Mongolian selectors of variants, vowel separator */
 		{0x200b, 0x200f},   /* without width; left-to-right and right-to-left marks */
 		{0x2028, 0x202e},   /* ends of lines, embeddings and overrides of the direction */
 		{0x2060, 0x206f},   /* without width, isolates of the direction */
 		{0x3164, 0x3164},   /* a filler */
+		{0xfe00, 0xfe0f},   /* selectors of variants */
 		{0xfeff, 0xfeff},   /* byte order mark */
 		{0xffa0, 0xffa0},   /* a filler */
 		{0xfff0, 0xfffb},   /* annotations */
-		{0xe0000, 0xe0fff}, /* tags */
+		{0x1bca0, 0x1bca3}, /* controls of shorthand */
+		{0x1d173, 0x1d17a}, /* controls of music */
+		{0xe0000, 0xe0fff}, /* tags, more selectors */
 	};
 
 	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
