@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """peer.py WHAT ARGUMENTS: an agent over TCP, written from vftr-peers(7) alone, without a library
-for secrets. It is number 1 of two and dials number 0.
+for secrets. It is number 1 of two and dials number 0; or of three, and number 2 is to dial it.
 
     seal HEX-KEY NUMBER CONTENT     a frame of kind 1, tag 5 and its content, in hexadecimal
     meet PORT LIST SECRET           meets, exchanges frames, and is kept
+    knock PORT LIST SECRET          knocks at number 2, first without a proof, and is dialed
     CASE PORT LIST SECRET           one of the strangers below, which must be refused
     relay PORT TO FILE              passes connections on, and writes all that passes to FILE
 """
@@ -102,7 +103,8 @@ class Meeting:
         share = other.get('share') or x25519(self.own, (9).to_bytes(32, 'little'))
         self.hello = struct.pack(
             '=8sIIIIIIQQ32s32s64s64s', b'vftrpeer', other.get('version', 5), 0x01020304,
-            other.get('purpose', 1), 1, 0, 2, other.get('life', 77), 0, share,
+            other.get('purpose', 1), 1, other.get('to', 0), contacts.count(',') + 1,
+            other.get('life', 77), 0, share,
             hashlib.sha256(contacts.encode()).digest(), b'elsewhere', b'')
         self.hello += self.hmac(b'hello', self.hello)
         if 'hello' in other:
@@ -135,6 +137,27 @@ class Meeting:
         common = x25519(self.own, self.welcome[40:72])
         both = self.hello + self.welcome[:232] + common
         self.out, self.into = (self.hmac(b"dialer's frames", both),
+                               self.hmac(b"listener's frames", both))
+        self.n_out = self.n_in = 0
+
+    def take(self, listener):
+        """Instead of greet() and prove(): is dialed, by another connection, for a link."""
+        self.socket.close()
+        self.socket = listener.accept()[0]
+        self.socket.settimeout(20)
+        dialer = self.receive(272)
+        if dialer[:28] != struct.pack('=8sIIIII', b'vftrpeer', 5, 0x01020304, 1, 2, 1):
+            sys.exit('it does not dial for a link')
+        if dialer[240:] != self.hmac(b'hello', dialer[:240]):
+            sys.exit('the dialer does not know the secret')
+        welcome = struct.pack(
+            '=8sIIIIQQ32s32s64s64s', b'vftrpeer', 5, 0x01020304, 0, 0, 77, 0,
+            x25519(self.own, (9).to_bytes(32, 'little')), self.hello[80:112], b'elsewhere', b'')
+        self.socket.sendall(welcome + self.hmac(b'listener', dialer, welcome))
+        if self.receive(32) != self.hmac(b'dialer', dialer, welcome):
+            sys.exit('the dialer does not prove it')
+        both = dialer + welcome + x25519(self.own, dialer[48:80])
+        self.into, self.out = (self.hmac(b"dialer's frames", both),
                                self.hmac(b"listener's frames", both))
         self.n_out = self.n_in = 0
 
@@ -209,6 +232,27 @@ def meet(*where):
     m.send(0, 4)
     m.send(2, 7)
     return m.acknowledges(2)
+
+
+def knock(port, contacts, secret):
+    listener = socket.create_server(('127.0.0.1', int(contacts.split(',')[1].split(':')[1].split('/')[0])))
+    for wrong in (True, False):
+        listener.setblocking(False)
+        m = Meeting(port, contacts, secret, purpose=3, to=2)
+        if m.greet() != 0:
+            sys.exit('not welcome: %s' % m.verdict)
+        try:
+            listener.accept()
+            sys.exit('who has proved nothing is dialed')
+        except BlockingIOError:
+            pass
+        m.prove(wrong)
+        if m.receive(1) is not None:
+            sys.exit('a knock is not over by its proof')
+    listener.settimeout(20)
+    m.take(listener)
+    m.send(1, 7)
+    return m.acknowledges(1)
 
 
 def changed(*where):

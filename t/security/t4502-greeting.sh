@@ -38,6 +38,18 @@ test_expect 'an agent written from vftr-peers(7) alone meets this one: keys, fra
 	limit python3 "$T/security/peer.py" meet $p $list secret
 	end one'
 
+test_expect 'a knock: the agent dials who has proved it, which ends the knock, and nobody else' '
+	p=$(port) q=$(port) r=$(port)
+	list=127.0.0.1:$p/knock0,127.0.0.1:$q/knock1,127.0.0.1:$r/knock2
+	mkdir -p knock
+	limit "$AGENT" -q -s knock2 -o knock --secret "$PWD/secret" --peers $list --me 2 \
+		-k agent.deadline_s=20 2>knock.err &
+	wait_for 20 "test -S $VFTR_RUNTIME_DIR/knock2.sock"
+	wait_for 20 "grep -q :$(printf %04X $r) /proc/net/tcp /proc/net/tcp6"
+	limit python3 "$T/security/peer.py" knock $r $list secret
+	kill -TERM "$(head -n 1 "$VFTR_RUNTIME_DIR/knock2.lock")"
+	wait'
+
 for case in changed repeated left_out replayed older newer stranger proofless shareless; do
 	test_expect "$case: it gets no further" "
 		begin $case
