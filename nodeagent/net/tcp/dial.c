@@ -152,6 +152,7 @@ static void invite(struct tcp *t, struct tcp_meeting *m)
 
 	if (agreed)
 		m->content = (char *)tcp_frame_seal(keys.of_dialer, 0, &f, text, &m->bytes);
+	sodium_memzero(&keys, sizeof(keys));
 	free(list);
 	free(text);
 	m->state = MEET_INVITING;

@@ -444,6 +444,7 @@ void tcp_on_invite(struct tcp *t, struct tcp_meeting *m)
 	struct tcp_keys keys;
 	const int got = tcp_keys(t, m, &keys) ? receive_invitation(m, &keys) : -1;
 
+	sodium_memzero(&keys, sizeof(keys));
 	if (!got)
 		return;
 	if (got > 0 && !t->transport.size && strlen(m->content) == m->frame.bytes)

@@ -373,6 +373,7 @@ static void free_all(struct tcp *t)
 		free(t->hosts[i]);
 	free(t->hosts);
 	free(t->notes);
+	sodium_memzero(t->secret, t->secret_bytes);
 	free(t->secret);
 	free(t->session);
 	free(t);
