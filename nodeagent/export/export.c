@@ -17,7 +17,7 @@
 
 const struct export_format export_formats[] = {
 	{"perfetto", ".perfetto-trace", "Perfetto (ui.perfetto.dev): tracks, arrows for messages",
-		false, false, 1, perfetto_begin, perfetto_event, perfetto_end, NULL},
+		false, false, 1, perfetto_begin, perfetto_event, perfetto_end, NULL, true},
 	{"chrome", ".trace.json", "trace events of Chrome, JSON", false, false, 1, chrome_begin,
 		chrome_event, chrome_end, NULL},
 	{"otf2", ".otf2", "folder with an OTF2 archive named traces: Vampir, Scalasca, Pipit", true,
@@ -55,7 +55,7 @@ struct output {
 	const char *path;
 	char *tmp; /* folder */
 	struct writing *writing;
-	bool folder, standard;
+	bool folder, standard, binary;
 };
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
@@ -93,7 +93,9 @@ static void open_output(struct exporter *x, struct output *o)
 	if (o->folder) {
 		open_folder(x, o);
 	} else if (o->standard) {
-		x->out = stdout;
+		x->out = o->binary ? fdopen(dup(STDOUT_FILENO), "w") : stdout;
+		if (!x->out)
+			export_fail(x, "the standard output can't be written");
 	} else {
 		error = write_begin(&x->out, &o->writing, o->path);
 		if (error)
@@ -105,8 +107,10 @@ static void close_file(struct exporter *x, struct output *o)
 {
 	int error;
 
-	if (o->standard) {
-		if (fflush(stdout) || ferror(stdout))
+	if (o->standard && x->out) {
+		const bool failed = fflush(x->out) || ferror(x->out);
+
+		if (failed || (o->binary && fclose(x->out)))
 			export_fail(x, "the standard output can't be written");
 	} else if (!x->error) {
 		error = write_end(x->out, o->writing);
@@ -236,7 +240,8 @@ int export_run(const struct export_format *format, const struct export_options *
 	struct vfd_file **files, size_t n, const char *base)
 {
 	struct exporter x = {.options = o, .files = files, .n_files = n, .base = base};
-	struct output output = {.path = o->output, .folder = format->folder};
+	struct output output = {
+		.path = o->output, .folder = format->folder, .binary = format->binary};
 	bool damaged = tell_damage(files, n);
 	int status = damaged;
 

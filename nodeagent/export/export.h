@@ -170,6 +170,7 @@ struct export_format {
 	 * (export_stopped()) nothing is made.
 	 */
 	char *(*convert)(FILE *json, const char *from, const char *to);
+	bool binary; /* no text, of which only what can be seen would go to standard output */
 };
 
 extern const struct export_format export_formats[];

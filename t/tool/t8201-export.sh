@@ -445,7 +445,12 @@ test_expect 'the output has a name only when it is complete; - is the standard o
 	export_to folded -o - >f
 	cmp f in/heat.folded
 	"$VFTR" export in -f folded -o /proc/self/fd/1 | cmp f -
-	rm in/heat.folded
+	export_to perfetto
+	export_to perfetto -o - >f
+	cmp f in/heat.perfetto-trace
+	status_of 2 "$VFTR" export in -f perfetto -o - >/dev/full 2>err
+	grep -q "can.t be written" err
+	rm in/heat.folded in/heat.perfetto-trace
 	status_of 2 "$VFTR" export in -f folded -o - >/dev/full 2>err
 	grep -q "can.t be written" err'
 
