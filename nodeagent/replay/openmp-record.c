@@ -107,11 +107,26 @@ static void suspend_frames(struct replay *r, size_t below, uint64_t d)
 
 /* ---- how constructs end ---------------------------------------------------------- */
 
+/* Where no frame tells of it: the library sleeps in the C library while it waits for the threads of
+ * a team, and for the next team. */
+static void note_sleep(struct replay *r, const struct construct_frame *c,
+	const struct construct_frame *in, uint64_t d)
+{
+	if (!r->class_of_region ||
+		r->class_of_region(r->ctx, openmp_region_key(c->region)) != TIME_LOCK_WAIT)
+		return;
+	if (r->top == r->base)
+		r->team_times.idle_locks += d;
+	else if (in && in->kind == OPEN_FORK && in->left && r->base + in->frame == r->top)
+		r->team_times.join_locks += d;
+}
+
 /* Waiting in c counts in what it is part of; in a wait it is no more than that. */
 static void end_wait(struct replay *r, const struct construct_frame *c, uint64_t d)
 {
 	struct construct_frame *in = top_of(r);
 
+	note_sleep(r, c, in, d);
 	if (!in || in->kind == OPEN_WAIT)
 		return;
 	in->wait += d;

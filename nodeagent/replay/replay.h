@@ -180,9 +180,11 @@ void replay_give_up(struct replay *r);
 void replay_shrink(struct replay *r);
 
 /* Ticks in which the thread had a part in a team, parts other than that of
- * the thread which made the team, and ticks in which a maker waited for the others. */
+ * the thread which made the team, and ticks in which a maker waited for the others. Of these, and
+ * of those outside of all functions: ticks in waits for locks that no frame of OpenMP is around. */
 struct replay_team_times {
 	uint64_t ticks, parts, join;
+	uint64_t join_locks, idle_locks;
 };
 const struct replay_team_times *replay_team_times(const struct replay *r);
 

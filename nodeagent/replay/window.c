@@ -58,16 +58,26 @@ static const struct node *caller_of(const struct node *n)
 	return in && in->key == KEY_DEEP ? in->parent : in;
 }
 
-/* Calls for files and waits for locks that MPI makes are its own time. */
+/* True for what is its caller's time: calls for files by MPI, waits for locks by MPI and OpenMP. */
+static bool is_of_caller(
+	const struct replay *r, const struct node *n, enum time_class c, enum time_class caller)
+{
+	if (c == TIME_LOCK_WAIT)
+		return caller == TIME_MPI || caller == TIME_OPENMP_WAIT ||
+		       caller == TIME_OPENMP_IDLE;
+	return caller == TIME_MPI && files_are_in(r->files, n->key);
+}
+
 static enum time_class class_at(const struct replay *r, const struct node *n)
 {
 	const enum time_class c = class_of(r, n->key);
 	const struct node *in = caller_of(n);
+	enum time_class caller;
 
-	if (in && (c == TIME_LOCK_WAIT || files_are_in(r->files, n->key)) &&
-		class_of(r, in->key) == TIME_MPI)
-		return TIME_MPI;
-	return c;
+	if (!in || (c != TIME_LOCK_WAIT && !r->files))
+		return c;
+	caller = class_of(r, in->key);
+	return is_of_caller(r, n, c, caller) ? caller : c;
 }
 
 /* Below KEY_DEEP times are exclusive, and its own is that of its children (calltree.h). */
@@ -116,6 +126,7 @@ struct time_sums replay_time_sums(struct replay *r, uint64_t t)
 	for (size_t i = 0; i < calltree_nodes(r->tree); i++)
 		add_node(r, &s, calltree_at(r->tree, i));
 	replay_open_frames(r, t, add_open, &open);
+	move_time(&s, TIME_USEFUL, TIME_LOCK_WAIT, r->team_times.join_locks);
 	if (!r->idle_frames)
 		move_time(&s, TIME_OPENMP_WAIT, TIME_USEFUL, r->team_times.join);
 	s.of[TIME_BLOCKED] += (int64_t)r->blocked;
@@ -254,6 +265,7 @@ static void close_other(struct replay *r, struct time_sums *s)
 	uint64_t there = elapsed(r->start, r->now);
 
 	if (is_worker) { /* it is there for teams only */
+		move_time(s, TIME_OUTSIDE, TIME_LOCK_WAIT, r->team_times.idle_locks);
 		s->of[TIME_OPENMP_IDLE] += s->of[TIME_OUTSIDE];
 		s->of[TIME_OUTSIDE] = 0;
 	}

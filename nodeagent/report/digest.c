@@ -58,17 +58,19 @@ enum digest_part digest_part_of(const struct profile *p, const char *name)
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
 }
 
+/* Waits for locks in the libraries of MPI and OpenMP are those of their callers. */
 enum digest_part digest_part(const struct report *r, uint32_t stack)
 {
 	const uint32_t parent = r->parent[stack];
-	enum digest_part part;
+	enum digest_part part, caller;
 
 	if (parent == PROFILE_NONE)
 		return DIGEST_OUTSIDE;
 	part = r->part[r->p->stacks[stack].name];
-	if (part == DIGEST_LOCK_WAIT && digest_part(r, parent) == DIGEST_MPI)
-		return DIGEST_MPI; /* of its own threads */
-	return part;
+	if (part != DIGEST_LOCK_WAIT || r->parent[parent] == PROFILE_NONE)
+		return part;
+	caller = r->part[r->p->stacks[parent].name];
+	return caller == DIGEST_COMPUTING ? part : caller;
 }
 
 static uint32_t caller_of(

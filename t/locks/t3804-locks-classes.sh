@@ -97,6 +97,41 @@ test_expect 'vftr top has the class of who waits for a thread since it began' '
 	is true "$(jq ".per_rank[0] | .lock_wait_s > 0.9 * .window_s" live_all.json)"
 '
 
+# The library sleeps in pthread_cond_wait when a thread has waited for so long.
+cat >team.c <<-EOF
+	#include <omp.h>
+	#include <unistd.h>
+	static void __attribute__((noinline)) work(int others_ms, int first_ms) {
+		usleep(1000 * (omp_get_thread_num() ? others_ms : first_ms));
+	}
+	int main(void) {
+		#pragma omp parallel num_threads(2)
+		work(400, 20);
+		usleep(400000);
+		#pragma omp parallel num_threads(2)
+		{
+			work(20, 400);
+			#pragma omp barrier
+			work(400, 20);
+		}
+		return 0;
+	}
+EOF
+test_if 'command -v clang && clang -fopenmp -O1 -g -finstrument-functions -o "$BIN/team" team.c' 'no OpenMP for clang' \
+	'waits in the library of OpenMP are those of OpenMP, whether frames tell of them or not' '
+	for told in true false; do
+		rm -rf team
+		limit env KMP_BLOCKTIME=1 "$VFTR" run -q --preload -k locks.active=true \
+			-k openmp.show_idle_time=$told -o team -- "$BIN/team"
+		jq -c .per_rank[0] team/profile.json
+		jq -e ".per_rank[0] | .openmp_wait_s > 0.7 and .lock_wait_s < 0.1 * .openmp_wait_s and
+			(.useful_s + .openmp_wait_s + .lock_wait_s + .blocked_s - .window_s | fabs) < 1e-8" team/profile.json
+		jq -e ".per_rank[0].all_threads | .openmp_idle_s > 0.3 and .lock_wait_s < 0.1 * .openmp_wait_s" team/profile.json
+		whole team/profile.json
+		[ $told = false ] || jq -e ".summary | .openmp_wait_s > 1 and .openmp_idle_s > 0.3 and
+			.lock_wait_s < 0.1 * .openmp_wait_s" team/profile.json
+	done'
+
 if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; then
 	nodes_up 2
 	mpicc.openmpi -O1 -g -Wall -D_GNU_SOURCE -DWITH_MPI -finstrument-functions -o "$BIN/class-mpi" "$app" -pthread || exit 99
@@ -107,6 +142,9 @@ if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; 
 		as_stamped stamps ranks/profile.json only_first
 		limit "$VFTR" report -o ranks.html ranks
 		grep -E ">lock waits</th>" ranks.html >column
+		# in MPI_Init and MPI_Finalize the library waits for its threads: that is none of it
+		is true "$(json ranks/profile.json "([.per_rank[].all_threads.lock_wait_s] | add) as \$s | .summary |
+			.lock_wait_s - \$s < 0.1 * .mpi_start_end_s")"
 		grep ^class stamps | while read -r _ rank begin end mpi first _; do
 			close "$(echo "$begin $end $mpi $first" | awk "{ print \$2 - \$1 - \$3 - \$4 }")" \
 				"$(jq ".per_rank[] | select(.rank == $rank) | .useful_s" ranks/profile.json)" || exit 1

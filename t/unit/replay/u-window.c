@@ -307,6 +307,21 @@ static void region(void)
 	openmp(70, RECORD_EXIT, RECORD_FORK, team, OPENMP_MARK | 2);
 }
 
+/* The library of OpenMP sleeps in functions of the C library: they are its waits. */
+START_TEST(locks_of_openmp)
+{
+	in_after(1, A);
+	openmp(3, 0, RECORD_WAIT, OPENMP_MARK | LOCK, 0);
+	wait_for_mutex(4, 70);
+	openmp(5, RECORD_EXIT, RECORD_WAIT, OPENMP_MARK | LOCK, 0);
+	wait_for_mutex(6, 80);
+	out_after(7, A);
+	finish();
+	expect_first(1 + 3 + 4 + 70 + 5 + 6 + 80 + 7, 3 + 6 + 7, 0, 4 + 70 + 5);
+	ck_assert_int_eq(window.first.of[TIME_LOCK_WAIT], 80);
+}
+END_TEST
+
 /* The wait at the end is a frame or not: the classes are the same. */
 START_TEST(waits_in_openmp)
 {
@@ -321,6 +336,41 @@ START_TEST(waits_in_openmp)
 	finish();
 	ck_assert(window.openmp);
 	expect_first(1 + 1 + 2 + 3 + 5 + 4 + 70 + 6, 2 + 3 + 4 + 6 + 1, 0, 75);
+}
+END_TEST
+
+/* So it is where the library sleeps at the end of a region, and where a worker does between teams.
+ */
+START_TEST(sleep_in_openmp)
+{
+	const bool is_worker = _i > 1;
+	const uint64_t team = (uint64_t)1 << 32 | PARALLEL;
+	const uint64_t part = OPENMP_MARK | (uint64_t)1 << 48 | 2 << 24 | (is_worker ? 1 : 0);
+
+	if (_i % 2)
+		replay_show_idle(r);
+	if (is_worker)
+		window.thread = 1;
+	else
+		openmp(1, 0, RECORD_FORK, team, OPENMP_MARK | 2);
+	openmp(2, 0, RECORD_TEAM, team, part);
+	wait_for_mutex(3, 50); /* of the program */
+	openmp(4, RECORD_EXIT, RECORD_TEAM, team, part);
+	wait_for_mutex(5, 70);
+	wait_for_mutex(6, 80);
+	openmp(7, is_worker ? 0 : RECORD_EXIT, is_worker ? RECORD_TEAM : RECORD_FORK, team,
+		is_worker ? part : OPENMP_MARK | 2);
+	if (is_worker)
+		openmp(8, RECORD_EXIT, RECORD_TEAM, team, part);
+	finish();
+	if (is_worker) {
+		ck_assert_int_eq(window.others.of[TIME_LOCK_WAIT], 50);
+		ck_assert_int_eq(window.others.of[TIME_OPENMP_IDLE], 2 + 5 + 70 + 6 + 80 + 7);
+		ck_assert_int_eq(window.others.of[TIME_USEFUL], 3 + 4 + 8);
+	} else {
+		ck_assert_int_eq(window.first.of[TIME_LOCK_WAIT], 50);
+		expect_first(1 + 2 + 53 + 4 + 75 + 86 + 7, 2 + 3 + 4, 0, 75 + 86 + 7);
+	}
 }
 END_TEST
 
@@ -429,7 +479,7 @@ int main(void)
 	const TTest *const tests[] = {from_init_to_finalize, empty_window, init_in_init,
 		without_mpi_from_begin_to_end, killed, killed_in_init, killed_in_finalize,
 		blocked_paused_and_io, files_of_the_program_and_of_mpi,
-		locks_of_the_program_and_of_mpi, thread_that_is_cut, deep,
+		locks_of_the_program_and_of_mpi, locks_of_openmp, thread_that_is_cut, deep,
 		sums_while_frames_are_open};
 	const TTest *const twice[] = {waits_in_openmp, waits_before_init, worker};
 	Suite *s = suite_create("window");
@@ -440,6 +490,7 @@ int main(void)
 		tcase_add_test(c, tests[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(twice); i++)
 		tcase_add_loop_test(c, twice[i], 0, 2);
+	tcase_add_loop_test(c, sleep_in_openmp, 0, 4);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -325,6 +325,14 @@ START_TEST(parts_on_two_lines)
 }
 END_TEST
 
+static void has_lock(void)
+{
+	p->n_locks = 1;
+	p->locks = xcalloc(1, sizeof(*p->locks));
+	p->locks[0].name = xstrdup("thread 1");
+	p->locks[0].ranks = 1;
+}
+
 /* Waits for locks are told where locks are; those within MPI are MPI's. */
 START_TEST(of_locks)
 {
@@ -336,12 +344,8 @@ START_TEST(of_locks)
 	add(init, "compute", 500, 0, 500, 0, 500, 1);
 	add(init, "pthread_join", 300, 0, 300, 0, 300, 1);
 	sort_random_stacks(p);
-	if (_i) {
-		p->n_locks = 1;
-		p->locks = xcalloc(1, sizeof(*p->locks));
-		p->locks[0].name = xstrdup("thread 1");
-		p->locks[0].ranks = 1;
-	}
+	if (_i)
+		has_lock();
 	free(summary());
 
 	cJSON *json = parsed();
@@ -356,6 +360,36 @@ START_TEST(of_locks)
 		has(text, "85.0 % computing, 5.0 % MPI, 10.0 % outside");
 		ck_assert_ptr_null(cJSON_GetObjectItem(s, "lock_wait_s"));
 	}
+	cJSON_Delete(json);
+}
+END_TEST
+
+/* The libraries of MPI and OpenMP wait for locks, too. */
+START_TEST(of_locks_that_libraries_wait_for)
+{
+	mpi(1);
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 1);
+	uint32_t start = add(init, "MPI_Init", 50, 0, 50, 0, 50, 1);
+	uint32_t idle = add(init, "(idle)", 60, 0, 60, 0, 60, 1);
+	uint32_t wait = add(init, "omp_barrier@a.c:1", 70, 0, 70, 0, 70, 1);
+
+	add(start, "pthread_cond_wait", 100, 0, 100, 0, 100, 1);
+	add(idle, "pthread_cond_wait", 200, 0, 200, 0, 200, 1);
+	add(wait, "pthread_cond_wait", 300, 0, 300, 0, 300, 1);
+	has_lock();
+	for (uint32_t deep = add(init, "thrd_join", 1, 0, 1, 0, 1, 1), n = 0; n < 3; n++)
+		deep = add(deep, "pthread_join", 1, 0, 1, 0, 1, 1);
+	sort_random_stacks(p);
+	free(summary());
+
+	cJSON *json = parsed();
+	const cJSON *s = cJSON_GetObjectItem(json, "summary");
+
+	ck_assert_double_eq_tol(number(s, "mpi_start_end_s"), 0.15, 1e-9);
+	ck_assert_double_eq_tol(number(s, "openmp_idle_s"), 0.26, 1e-9);
+	ck_assert_double_eq_tol(number(s, "openmp_wait_s"), 0.37, 1e-9);
+	ck_assert_double_eq_tol(number(s, "lock_wait_s"), 0.004, 1e-9);
+	ck_assert_double_eq_tol(number(s, "mpi_s"), 0.0, 1e-9);
 	cJSON_Delete(json);
 }
 END_TEST
@@ -473,6 +507,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, of_locks, 0, 2);
+	tcase_add_test(c, of_locks_that_libraries_wait_for);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
