@@ -47,13 +47,23 @@ static bool is_openmp_wait(const char *name)
 	return false;
 }
 
-enum digest_part digest_part_of(const struct profile *p, const char *name)
+/* Those that never ended are in no table of locks. */
+bool digest_has_locks(const struct profile *p)
+{
+	bool has = p->n_locks;
+
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		has |= (p->rank_times[i].flags & RANK_HAS_LOCKS) != 0;
+	return has;
+}
+
+enum digest_part digest_part_of(bool has_locks, const char *name)
 {
 	if (!strncmp(name, "MPI_", 4))
 		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
 	if (!strcmp(name, "(idle)"))
 		return DIGEST_OPENMP_IDLE;
-	if (p->n_locks && lock_waits_in(name))
+	if (has_locks && lock_waits_in(name))
 		return DIGEST_LOCK_WAIT;
 	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
 }

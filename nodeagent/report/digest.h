@@ -79,8 +79,10 @@ struct digest_once {
 	struct digest d;
 };
 enum digest_part digest_part(const struct report *r, uint32_t stack);
-/* Of a function that something has called; p: whose names these are. */
-enum digest_part digest_part_of(const struct profile *p, const char *name);
+/* Were waits for locks recorded? */
+bool digest_has_locks(const struct profile *p);
+/* Of a function that something has called. has_locks: else no function is taken for a wait for one. */
+enum digest_part digest_part_of(bool has_locks, const char *name);
 /* Did a rank wait for a CPU for so long that its times say little about the program? */
 bool digest_is_starved(const struct report *r);
 /* MPI_Init, MPI_Finalize and the like, which are no communication. */

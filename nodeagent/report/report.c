@@ -58,6 +58,7 @@ static void prepare_names(struct report *r)
 {
 	const struct profile *p = r->p;
 	struct named *sorted = xcalloc(p->n_names, sizeof(*sorted));
+	const bool has_locks = digest_has_locks(p);
 
 	r->names = all_names(r);
 	r->separator = name_separator(r->c);
@@ -68,7 +69,7 @@ static void prepare_names(struct report *r)
 	for (uint32_t i = 0; i < p->n_names; i++) {
 		const struct name *name = names_lookup(r->names, p->names[i]);
 
-		r->part[i] = (uint8_t)digest_part_of(p, p->names[i]);
+		r->part[i] = (uint8_t)digest_part_of(has_locks, p->names[i]);
 		r->shown[i] = name->shown;
 		r->cell[i] = name->cell;
 		sorted[i] = (struct named){r->shown[i], i};

@@ -71,6 +71,31 @@ test_expect 'without the key there is no such class' '
 	whole plain/profile.json
 '
 
+cat >stuck.c <<-EOF
+	#include <pthread.h>
+	#include <signal.h>
+	#include <unistd.h>
+	static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+	static void *stuck(void *unused) { pthread_mutex_lock(&held); return unused; }
+	static void *killer(void *unused) { sleep(1); kill(getpid(), SIGKILL); return unused; }
+	int main(void) {
+		pthread_t t[2];
+		pthread_mutex_lock(&held);
+		return pthread_create(&t[0], NULL, stuck, NULL) || pthread_create(&t[1], NULL, killer, NULL) ||
+			pthread_join(t[0], NULL);
+	}
+EOF
+$TEST_CC -O1 -finstrument-functions -o "$BIN/stuck" stuck.c -pthread || exit 99
+
+test_expect 'of a program that is killed in a deadlock the waits that never ended have it' '
+	rm -rf stuck
+	status_of 137 "$VFTR" run -q --preload -k locks.active=true -o stuck -- "$BIN/stuck"
+	whole stuck/profile.json
+	jq -e ".per_rank[0] | .killed and .lock_wait_s > 0.9 * .window_s" stuck/profile.json
+	jq -e "(.summary.lock_wait_s / .per_rank[0].all_threads.lock_wait_s - 1 | fabs) < 1e-6" stuck/profile.json
+	grep -E "6[0-9]\.[0-9] % waiting for locks and threads" stuck/summary.log
+'
+
 cat >live.c <<-EOF
 	#include <pthread.h>
 	#include <stddef.h>

@@ -98,7 +98,7 @@ static void write_numbers(struct json *j, const struct report *r)
 	json_object(j, "summary");
 	json_real(j, "t_s", r->excl_s);
 	for (size_t i = 0; i < DIGEST_PARTS; i++)
-		if (i != DIGEST_LOCK_WAIT || r->p->n_locks)
+		if (i != DIGEST_LOCK_WAIT || r->p->n_locks || d.part_ns[i])
 			json_seconds(j, parts[i], d.part_ns[i]);
 	json_real(j, "hooks_s", d.hooks_s);
 	json_real(j, "blocked_s", d.blocked_s);
