@@ -12,6 +12,9 @@
  */
 #define COUNT_TINY "overhead.count_tiny=5"
 
+/* What gcc leaves out as headers: files with one of these in their paths. */
+#define GCC_HEADERS ".h,.H,.tpp,.tcc,.ipp,.inl"
+
 struct report;
 struct report_group;
 

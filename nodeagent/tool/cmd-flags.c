@@ -12,6 +12,7 @@
 
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/installed.h"
+#include "nodeagent/report/short.h"
 #include "nodeagent/tool/flags-exclude.h"
 #include "nodeagent/base/util.h"
 
@@ -44,7 +45,6 @@ enum {
 #define HOOKS_NVCC HOST HOOKS
 #define NVCC	   "share/vftrace/nvcc.options"
 /* For gcc, what names of headers contain; it looks for these in all of a file's path. */
-#define HEADERS	   ".h,.H,.tpp,.tcc,.ipp,.inl"
 #define NO_HEADERS "-finstrument-functions-exclude-file-list="
 
 /* How compilers are told to call the hooks, by what their command contains. */
@@ -95,7 +95,8 @@ static void usage(void)
 	       "                  what headers define: accessors and templates\n"
 	       "  --fflags        for compiling Fortran\n"
 	       "  --libs          for linking\n"
-	       "  --headers       in C++ trace what headers define, too\n"
+	       "  --headers       in C++ trace what headers define, too; without it the work\n"
+	       "                  of it counts for the functions that call it\n"
 	       "  --no-headers    leave it out in C, too\n"
 	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
 	       "  --static        it is linked with -static\n"
@@ -186,7 +187,7 @@ static void put_include(const struct request *r, unsigned languages, FILE *f)
 /* True if a source file in the current folder would count as a header, by its path. */
 static bool is_below_header(void)
 {
-	char list[] = HEADERS, *save = NULL, *folder = get_current_dir_name();
+	char list[] = GCC_HEADERS, *save = NULL, *folder = get_current_dir_name();
 	bool found = false;
 
 	for (char *part = strtok_r(list, ",", &save); folder && part && !found;
@@ -213,10 +214,10 @@ static bool leaves_headers(const struct request *r, unsigned languages)
 /* nvcc would split a list: it gets an option for each. */
 static void put_no_headers(const struct request *r, FILE *f)
 {
-	char list[] = HEADERS, *save = NULL;
+	char list[] = GCC_HEADERS, *save = NULL;
 
 	if (exclusion_of(r) == EXCLUDE_BY_LIST)
-		fputs(" " NO_HEADERS HEADERS, f);
+		fputs(" " NO_HEADERS GCC_HEADERS, f);
 	for (char *part = strtok_r(list, ",", &save); part && is_nvcc(r);
 		part = strtok_r(NULL, ",", &save))
 		fprintf(f, " " HOST NO_HEADERS "%s", part);
@@ -350,8 +351,9 @@ static void warn_of_headers(const struct request *r)
 		complain(
 			"flags: %s has no option that leaves out what headers define", r->compiler);
 	else if (exclusion_of(r) != EXCLUDE_INLINED && is_below_header())
-		complain("flags: gcc takes a file for a header if its path contains one of " HEADERS
-			 "; this folder's does: give the compiler relative paths");
+		complain(
+			"flags: gcc takes a file for a header if its path contains one "
+			"of " GCC_HEADERS "; this folder's does: give the compiler relative paths");
 }
 
 /* A shell splits what $(...) prints without reading the backslashes in it. */
@@ -398,7 +400,7 @@ static bool is_sensible(const struct request *r)
 	else if (leaves_headers_by_itself(r, r->wanted ? r->wanted : WANT_CXX) && !r->exclude &&
 		 is_below_header())
 		complain("flags: what headers define is traced, too: gcc takes a file for a header "
-			 "if its path contains one of " HEADERS ", and this folder's does");
+			 "if its path contains one of " GCC_HEADERS ", and this folder's does");
 	return true;
 }
 

@@ -180,6 +180,25 @@ test_expect 'C++ by gcc: functions of headers are left out, others are not; --he
 	status_of 2 "$VFTR" flags --headers --no-headers 2>said
 	has said "cannot go together"'
 
+cat >sums.h <<-EOF
+	template <class T> T sum(T n) { T s = 0; for (T i = 0; i < n; i++) s += 1 / (i + s + 1); return s; }
+EOF
+cat >sums.cpp <<-EOF
+	#include <cstdio>
+	#include "sums.h"
+	int main() { std::printf("%g\n", sum<double>(3e7)); }
+EOF
+test_expect 'where headers had all of the work, a finding says for whom it counts, and how to see it' '
+	for option in "" --headers; do
+		rm -rf sums
+		flagged "--cc g++ --cxxflags --libs $option" g++ -O1 -g -o sums sums.cpp
+		limit "$VFTR" run -q -o sums.run -- ./sums >out
+		jq -c "[.findings[] | select(.rule == \"headers\") | .evidence.function]" sums.run/profile.json >found.$option
+		rm -rf sums.run
+	done
+	is "[\"main\"]" "$(cat found.)"
+	is "[]" "$(cat found.--headers)"'
+
 test_expect '--no-headers: C, too' '
 	cp "$T/hook/app-count.c" "$T/hook/app-counter.h" .
 	flagged "--cflags --libs --no-headers" gcc -O1 app-count.c -o headless -lm

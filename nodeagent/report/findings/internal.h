@@ -139,6 +139,8 @@ bool look_gpu_wait(const struct facts *facts, struct finding *f);
 bool look_short_functions(const struct facts *facts, struct finding *f);
 bool look_agent_behind(const struct facts *facts, struct finding *f);
 bool look_oversubscribed(const struct facts *facts, struct finding *f);
+/* headers.c */
+bool look_headers(const struct facts *facts, struct finding *f);
 /* doubts.c */
 bool look_nothing_traced(const struct facts *facts, struct finding *f);
 bool look_bad_end(const struct facts *facts, struct finding *f);

@@ -753,6 +753,55 @@ END_TEST
 
 /* ---- doubts -------------------------------------------------------------------------------- */
 
+static void has_source(const char *name, const char *file)
+{
+	*ADD_ELEMENT(p, sources) = (struct profile_source){xstrdup(name), xstrdup(file), 7};
+}
+
+static void forget_sources(void)
+{
+	forget();
+	while (p->n_sources) {
+		free(p->sources[--p->n_sources].name);
+		free(p->sources[p->n_sources].file);
+	}
+}
+
+/* Where nothing but main() is seen of C++. */
+START_TEST(headers_that_are_not_traced)
+{
+	uint32_t step = add(main_, "_Z4stepv", 990, 250, 2);
+
+	nothing(); /* known of its file */
+	has_source("main", "/src/a.c");
+	nothing();
+	forget_sources();
+	has_source("main", "/src/a.cpp");
+	ck_assert_str_eq(found("headers", UINT64_MAX)->text,
+		"main has 90 % of what is computed; by g++ the work in functions of headers counts "
+		"for "
+		"their callers.");
+	ck_assert_str_eq(evidence(finding("headers"), "function")->text, "main");
+	p->stacks[step].excl_ns += 20 * MS;
+	not_found("headers");
+	p->stacks[step].excl_ns = 0;
+	has(found("headers", UINT64_MAX)->text, "main has 100 % of");
+	forget_sources();
+	has_source("_Z4stepv", "/src/step.cu"); /* nvcc leaves no headers out */
+	not_found("headers");
+	forget_sources();
+	has_source("_Z4stepv", "/src/step.hpp");
+	has_source("main", "/src/a.cpp");
+	not_found("headers");
+	forget_sources();
+	has_source("main", "/src/a.cpp");
+	add(main_, "MPI_Recv", 4800, 1200, 0);
+	found("headers", UINT64_MAX);
+	add(main_, "MPI_Send", 300, 75, 0);
+	not_found("headers");
+}
+END_TEST
+
 START_TEST(incomplete_data)
 {
 	nothing();
@@ -960,9 +1009,10 @@ int main(void)
 		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, counted_functions, agent_that_is_behind,
-		too_few_cpus, incomplete_data, clocks, five_at_most_by_seconds,
-		two_doubts_keep_their_place, an_even_job_has_none_and_that_is_said,
-		text_and_json_have_the_evidence, any_profile};
+		too_few_cpus, headers_that_are_not_traced, incomplete_data, clocks,
+		five_at_most_by_seconds, two_doubts_keep_their_place,
+		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
+		any_profile};
 	Suite *s = suite_create("findings");
 	TCase *c = tcase_create("findings");
 
