@@ -49,12 +49,12 @@ static void store_registers(uint64_t *to, const mcontext_t *m)
 #endif
 
 /* How much of the stack may be read: to its end if it is the thread's own, else, on one that we
- * know nothing of, to the end of the page. */
+ * know nothing of, to the end of the page; if a page begins there, the stack may end there. */
 static size_t readable(const struct thread *t, uintptr_t sp)
 {
 	if (sp >= t->stack_low && sp < t->stack_high)
 		return (t->stack_high - sp) & ~(uintptr_t)7;
-	return (SEGMENT_PAGE - (sp & (SEGMENT_PAGE - 1))) & ~(uintptr_t)7;
+	return -sp & (SEGMENT_PAGE - 1) & ~(uintptr_t)7;
 }
 
 static bool claim(const struct ring *r, uint32_t bytes, uint64_t *position)

@@ -240,6 +240,23 @@ APART static void coroutine(void)
 	printf("calls %ld\n", calls);
 }
 
+/* The stack is empty, and nothing is behind it. */
+APART static void empty(void)
+{
+#if defined(__x86_64__)
+	const size_t bytes = 65536;
+	char *memory = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long n = 500000 * rounds;
+
+	mprotect(memory, bytes, PROT_READ | PROT_WRITE);
+	__asm__ volatile("xchg %1, %%rsp; 1: dec %0; jnz 1b; xchg %1, %%rsp"
+			 : "+r"(n)
+			 : "b"(memory + bytes)
+			 : "cc", "memory");
+#endif
+	printf("empty 1\n");
+}
+
 /* ---- calls that a signal ends -------------------------------------------------- */
 
 static const struct timespec moment = {0, 1000};
@@ -444,7 +461,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} ways[] = {{"handler", handler}, {"blocked", blocked}, {"waiter", waiter},
 		{"descriptor", descriptor}, {"profiled", profiled}, {"alternate", alternate},
-		{"coroutine", coroutine}, {"tiny", tiny}, {"reset", reset},
+		{"coroutine", coroutine}, {"tiny", tiny}, {"empty", empty}, {"reset", reset},
 		{"interrupts", interrupts}, {"urged", urged}, {"threads", threads},
 		{"vforks", vforks}, {"strict", strict}};
 	const char *how = argc > 2 ? argv[1] : "";

@@ -133,6 +133,10 @@ test_expect 'one with an alternate stack that is too small for a signal' '
 	unharmed tiny 300 100
 	is "set 0" "$(cat out)"'
 
+test_expect 'one on a stack that is empty, at the end of a page with nothing behind it' '
+	unharmed empty 500 50
+	is "empty 1" "$(cat out)"'
+
 test_expect 'one whose child of vfork() sets what the signal does: it is sampled on' '
 	unharmed reset 500 50
 	hasnt timer_all.log "uses the signal SIGURG itself"
