@@ -18,9 +18,10 @@
 #define SAMPLER_VALUE(tid) (SAMPLER_MARK | (uint32_t)(tid))
 
 struct sampler {
-	struct ring ring;   /* shm/stack-samples.h */
-	uint32_t on;	    /* the handler may write */
-	uint64_t period_ns; /* of CPU time; 0: no samples are wanted */
+	struct ring ring;	 /* shm/stack-samples.h */
+	uint32_t on;		 /* the handler may write */
+	uint64_t period_ns;	 /* of CPU time; 0: no samples are wanted */
+	struct sigaction before; /* what the program believes the signal does */
 };
 
 extern struct sampler vftr_sampler __attribute__((visibility("hidden")));

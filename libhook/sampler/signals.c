@@ -2,7 +2,7 @@
 /*
  * A program that has a use for the signal of the timers: sampling ends before it installs a
  * handler, or makes a descriptor of it; where it waits for all signals, those of the timers are not
- * given to it.
+ * given to it. Our handler is not shown to it, so that none of its own calls that.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,14 +57,23 @@ static void before_use(int number)
 		vftr_sampler_stop();
 }
 
+static void hide(int number, struct sigaction *old)
+{
+	if (number == SAMPLER_SIGNAL && old->sa_sigaction == vftr_sampler_handler)
+		*old = vftr_sampler.before;
+}
+
 EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
-	int (*real)(int, const struct sigaction *, struct sigaction *);
+	int (*real)(int, const struct sigaction *, struct sigaction *), result;
 
 	if (act)
 		before_use(number);
 	NEXT(real, sigaction);
-	return real(number, act, old);
+	result = real(number, act, old);
+	if (!result && old)
+		hide(number, old);
+	return result;
 }
 
 #define HANDLER(name)                                                                              \
@@ -72,16 +81,27 @@ EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *
 	EXPORT sighandler_t name(int number, sighandler_t handler)                                 \
 	{                                                                                          \
 		sighandler_t (*real)(int, sighandler_t);                                           \
+		struct sigaction old = {0};                                                        \
                                                                                                    \
 		before_use(number);                                                                \
 		NEXT(real, name);                                                                  \
-		return real(number, handler);                                                      \
+		old.sa_handler = real(number, handler);                                            \
+		hide(number, &old);                                                                \
+		return old.sa_handler;                                                             \
 	}
 
 HANDLER(signal)
 HANDLER(sysv_signal)
 HANDLER(__sysv_signal)
 HANDLER(sigset)
+
+/* Other names of the C library's for the same. */
+EXPORT int __sigaction(int number, const struct sigaction *act, struct sigaction *old) __THROW
+	__attribute__((alias("sigaction")));
+EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW
+	__attribute__((alias("signal")));
+EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW
+	__attribute__((alias("signal")));
 
 EXPORT int sigignore(int number)
 {

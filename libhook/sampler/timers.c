@@ -138,12 +138,13 @@ static void begin_threads(void)
 /* False: the program has a use for the signal. */
 static bool install_handler(void)
 {
-	struct sigaction before, ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction *before = &vftr_sampler.before,
+			 ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
-	if (sigaction(SAMPLER_SIGNAL, NULL, &before))
+	if (sigaction(SAMPLER_SIGNAL, NULL, before))
 		return false;
-	if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN &&
-		before.sa_sigaction != vftr_sampler_handler)
+	if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN &&
+		before->sa_sigaction != vftr_sampler_handler)
 		return false;
 	ours.sa_sigaction = vftr_sampler_handler;
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask)); /* nothing comes into it */

@@ -99,6 +99,37 @@ APART static void blocked(void)
 	printf("own %d\n", sigtimedwait(&all, &info, &at_once));
 }
 
+/* Handlers that call what was there before, as they may where it is not one of the defaults. */
+static void (*called_before)(int);
+static struct sigaction was_before;
+
+static void count_and_pass(int number)
+{
+	calls++;
+	if (called_before != SIG_DFL && called_before != SIG_IGN)
+		called_before(number);
+	if (was_before.sa_handler != SIG_DFL && was_before.sa_handler != SIG_IGN)
+		was_before.sa_handler(number);
+}
+
+APART static void chained(void)
+{
+	struct sigaction a = {.sa_handler = count_and_pass};
+
+	spend(seconds());
+	sigaction(SIGURG, NULL, &was_before);
+	printf("asked %d\n", was_before.sa_handler == SIG_DFL && !was_before.sa_flags);
+	called_before = signal(SIGURG, count_and_pass);
+	printf("signal %d\n", called_before == SIG_DFL);
+	raise(SIGURG);
+	signal(SIGURG, called_before);
+	raise(SIGURG);
+	sigaction(SIGURG, &a, &was_before);
+	printf("sigaction %d\n", was_before.sa_handler == SIG_DFL);
+	raise(SIGURG);
+	printf("calls %ld\n", calls);
+}
+
 static sem_t sem;
 
 static void *waits(void *none)
@@ -462,8 +493,8 @@ int main(int argc, char **argv)
 	} ways[] = {{"handler", handler}, {"blocked", blocked}, {"waiter", waiter},
 		{"descriptor", descriptor}, {"profiled", profiled}, {"alternate", alternate},
 		{"coroutine", coroutine}, {"tiny", tiny}, {"empty", empty}, {"reset", reset},
-		{"interrupts", interrupts}, {"urged", urged}, {"threads", threads},
-		{"vforks", vforks}, {"strict", strict}};
+		{"interrupts", interrupts}, {"urged", urged}, {"chained", chained},
+		{"threads", threads}, {"vforks", vforks}, {"strict", strict}};
 	const char *how = argc > 2 ? argv[1] : "";
 
 	rounds = argc > 2 ? atol(argv[2]) : 0;

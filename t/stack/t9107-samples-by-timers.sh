@@ -107,6 +107,11 @@ test_expect 'a program with a handler of its own for the signal: no timer calls 
 	has timer_all.log "uses the signal SIGURG itself"
 	[ "$(samples)" -gt 15 ]'
 
+test_expect 'one whose handlers call what was there before: that is the default' '
+	unharmed chained 300 50
+	is "signal 1" "$(sed -n 2p out)"
+	is "calls 2" "$(tail -1 out)"'
+
 test_expect 'one with a descriptor of all signals' '
 	unharmed descriptor 300 50
 	is "others 0" "$(cat out)"

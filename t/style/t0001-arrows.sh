@@ -146,6 +146,6 @@ test_expect 'assembler stands in the few headers made for it' '
 test_expect 'the library in the application never exits, aborts, or uses stdio streams' '
 	code_of $(sources libhook mpi fortran) |
 		grep -wE "abort|exit|fprintf|printf|fopen|perror|signal|sigaction" |
-		grep -vE "#include|_exit|thread_exit|^libhook/sampler/[a-z]*\.c: .*\<(signal|sigaction)\>" | none'
+		grep -vE "#include|_exit|thread_exit|^libhook/sampler/[a-z]*\.[ch]: .*\<(signal|sigaction)\>" | none'
 
 done_testing

@@ -43,7 +43,7 @@ strays() {
 	nm -g "$1" 2>/dev/null | awk 'NF == 3 && $2 != "U" { print $3 }' | sort -u |
 		grep -vE '^(vftr_|[vV][fF][tT][rR][aA][cC][eE]_|__vftrace|__cyg_profile_|GOMP_|GOACC_|ompt_|acc_|omp_(un)?set_)' |
 		grep -vE '^(P?MPIX?_|p?mpix?_|MPIR_|mpi_|__cxa_|_Unwind_|_?_?exit$|_Exit$|_?_?(sig)?longjmp(_chk)?$)' |
-		grep -vE '^(sigaction|signal|_?_?sysv_signal|sigset|sigignore|signalfd|sigwait(info)?|sigtimedwait|sigaltstack)$' |
+		grep -vE '^((__)?sigaction|signal|bsd_signal|ssignal|_?_?sysv_signal|sigset|sigignore|signalfd|sigwait(info)?|sigtimedwait|sigaltstack)$' |
 		grep -vxE 'clone|vfork|dlclose|pthread_create|pthread_setname_np|thrd_create' || :
 }
 
