@@ -141,10 +141,10 @@ static uint32_t periods_due(struct thread *t, uint32_t overrun)
 void vftr_sampler_handler(int number, siginfo_t *info, void *context)
 {
 	struct thread *t = &vftr_thread;
-	mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+	ucontext_t *c = context;
 	uint32_t periods;
 
-	vftr_sampler_restart(m); /* without us a signal of others would have been ignored */
+	vftr_sampler_restart(c); /* without us a signal of others would have been ignored */
 	if (!sampler_is_ours(info))
 		return;
 	/* pairs with vftr_sampler_begin() */
@@ -152,5 +152,5 @@ void vftr_sampler_handler(int number, siginfo_t *info, void *context)
 		return;
 	periods = periods_due(t, info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0);
 	if (periods)
-		take(t, (uint32_t)(uintptr_t)info->si_value.sival_ptr, periods, m);
+		take(t, (uint32_t)(uintptr_t)info->si_value.sival_ptr, periods, &c->uc_mcontext);
 }

@@ -3,6 +3,11 @@
  * A timer of CPU time ends while its thread runs, so hardly ever in a call that waits, but it may
  * on the way into it. The registers have the arguments still; the call's number is in the
  * instruction before. Where it is not, the program sees EINTR.
+ *
+ * EINTR may be of another signal, too, whose handler has just returned, and the program may wait
+ * for nothing else: then the call must not be made again. It is ours alone if the call itself let
+ * our signal in, as ppoll() does, for then its mask would be back after another handler; and where
+ * the program has no handler.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,8 +35,15 @@ static bool may_be_made_again(uint32_t number)
 	return false;
 }
 
-void vftr_sampler_restart(mcontext_t *m)
+static bool is_ours_alone(const ucontext_t *c)
 {
+	return (c->uc_sigmask.__val[0] >> (SAMPLER_SIGNAL - 1) & 1) ||
+	       !load_relaxed(&vftr_sampler.caught);
+}
+
+void vftr_sampler_restart(ucontext_t *c)
+{
+	mcontext_t *m = &c->uc_mcontext;
 	const unsigned char *next = (const unsigned char *)m->gregs[REG_RIP];
 	const unsigned char *call = next - SYSCALL_BYTES, *mov = call - MOV_BYTES;
 	uint32_t number = 0;
@@ -43,7 +55,7 @@ void vftr_sampler_restart(mcontext_t *m)
 		return;
 	for (unsigned i = 4; i > 0; i--)
 		number = number << 8 | mov[i];
-	if (!may_be_made_again(number))
+	if (!may_be_made_again(number) || !is_ours_alone(c))
 		return;
 	m->gregs[REG_RAX] = number;
 	m->gregs[REG_RIP] -= SYSCALL_BYTES;
@@ -51,7 +63,7 @@ void vftr_sampler_restart(mcontext_t *m)
 
 #else
 
-void vftr_sampler_restart(mcontext_t *m)
+void vftr_sampler_restart(ucontext_t *c)
 {
 }
 

@@ -21,6 +21,7 @@ struct sampler {
 	struct ring ring;	 /* shm/stack-samples.h */
 	uint32_t on;		 /* the handler may write */
 	uint64_t period_ns;	 /* of CPU time; 0: no samples are wanted */
+	uint32_t caught;	 /* the program has, or may have, a handler that may end a call */
 	struct sigaction before; /* what the program believes the signal does */
 };
 
@@ -40,6 +41,10 @@ static inline bool sampler_is_ours(const siginfo_t *info)
 	return info->si_code == SI_TIMER && (value & ~(uint64_t)UINT32_MAX) == SAMPLER_MARK;
 }
 
+/* Not in programs that are linked statically, where nobody sees what they catch: from now on
+ * vftr_sampler.caught is right. */
+void vftr_sampler_note_caught(void) __attribute__((weak, visibility("hidden")));
+
 /* The program has a use for the signal: no timer sends it any more. Without the lock. Keeps errno.
  */
 void vftr_sampler_stop(void) __attribute__((visibility("hidden")));
@@ -49,10 +54,10 @@ void vftr_sampler_handler(int number, siginfo_t *info, void *context)
 	__attribute__((visibility("hidden")));
 
 /*
- * The signal came just before, or in, a call that the kernel ends with EINTR whatever the handler's
- * flags are, as poll(): the thread makes this call again. For the program it is as if the signal
- * had come right before.
+ * If the signal, and surely no other, came just before, or in, a call that the kernel ends with
+ * EINTR whatever the handler's flags are, as poll(): the thread makes this call again. For the
+ * program it is as if the signal had come right before.
  */
-void vftr_sampler_restart(mcontext_t *m) __attribute__((visibility("hidden")));
+void vftr_sampler_restart(ucontext_t *c) __attribute__((visibility("hidden")));
 
 #endif

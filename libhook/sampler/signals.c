@@ -2,7 +2,8 @@
 /*
  * A program that has a use for the signal of the timers: sampling ends before it installs a
  * handler, or makes a descriptor of it; where it waits for all signals, those of the timers are not
- * given to it. Our handler is not shown to it, so that none of its own calls that.
+ * given to it. Our handler is not shown to it, so that none of its own calls that. And whether it
+ * has handlers of other signals, which end calls (restart.c).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,6 +58,39 @@ static void before_use(int number)
 		vftr_sampler_stop();
 }
 
+/* A signal that the thread's own instruction has caused finds it in no call. */
+static bool may_end_call(int number)
+{
+	switch (number) {
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGILL:
+	case SIGTRAP:
+	case SIGSYS:
+	case SIGABRT:
+	case SAMPLER_SIGNAL:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void note_handler(int number, sighandler_t handler)
+{
+	if (handler != SIG_DFL && handler != SIG_IGN && may_end_call(number))
+		store_relaxed(&vftr_sampler.caught, 1);
+}
+
+void vftr_sampler_note_caught(void)
+{
+	struct sigaction is;
+
+	for (int i = 1; i <= SIGRTMAX; i++) /* of some without these functions, or before us */
+		if (!sigaction(i, NULL, &is))
+			note_handler(i, is.sa_handler);
+}
+
 static void hide(int number, struct sigaction *old)
 {
 	if (number == SAMPLER_SIGNAL && old->sa_sigaction == vftr_sampler_handler)
@@ -67,8 +101,10 @@ EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *
 {
 	int (*real)(int, const struct sigaction *, struct sigaction *), result;
 
-	if (act)
+	if (act) {
 		before_use(number);
+		note_handler(number, act->sa_handler);
+	}
 	NEXT(real, sigaction);
 	result = real(number, act, old);
 	if (!result && old)
@@ -84,6 +120,7 @@ EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *
 		struct sigaction old = {0};                                                        \
                                                                                                    \
 		before_use(number);                                                                \
+		note_handler(number, handler);                                                     \
 		NEXT(real, name);                                                                  \
 		old.sa_handler = real(number, handler);                                            \
 		hide(number, &old);                                                                \

@@ -146,6 +146,10 @@ static bool install_handler(void)
 	if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN &&
 		before->sa_sigaction != vftr_sampler_handler)
 		return false;
+	if (vftr_sampler_note_caught)
+		vftr_sampler_note_caught();
+	else
+		store_relaxed(&vftr_sampler.caught, 1);
 	ours.sa_sigaction = vftr_sampler_handler;
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask)); /* nothing comes into it */
 	return !sigaction(SAMPLER_SIGNAL, &ours, NULL);

@@ -366,6 +366,47 @@ APART static void interrupts(void)
 	}
 }
 
+/* Work of a period and more in a handler that nothing interrupts. */
+static void work(int number)
+{
+	spend(0.06);
+	calls++;
+}
+
+/* The timer's signal comes when the handler returns, and must not hide that the call has ended. */
+APART static void worked(void)
+{
+	const struct itimerval soon = {{2, 0}, {0, 20000}}; /* again, if it came before the call */
+	struct sigaction a = {.sa_handler = work};
+	long ended = 0;
+
+	sigfillset(&a.sa_mask);
+	sigaction(SIGALRM, &a, NULL);
+	for (long i = 0; i < rounds; i++) {
+		setitimer(ITIMER_REAL, &soon, NULL);
+		ended += poll(NULL, 0, 10000) < 0;
+	}
+	printf("ended %ld\n", ended);
+}
+
+/* The mask of ppoll() lets in what waits. */
+APART static void unmasked(void)
+{
+	const struct timespec limit = {0, 20000000};
+	sigset_t all, none;
+	long ended = 0;
+
+	signal(SIGUSR1, count);
+	sigfillset(&all);
+	sigemptyset(&none);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (long i = 0; i < rounds / 60; i++) {
+		work(0);
+		ended += ppoll(NULL, 0, &limit, &none) < 0;
+	}
+	printf("ended %ld\n", ended);
+}
+
 /* Another process sends the signal, which would be ignored. */
 APART static void urged(void)
 {
@@ -494,7 +535,8 @@ int main(int argc, char **argv)
 		{"descriptor", descriptor}, {"profiled", profiled}, {"alternate", alternate},
 		{"coroutine", coroutine}, {"tiny", tiny}, {"empty", empty}, {"reset", reset},
 		{"interrupts", interrupts}, {"urged", urged}, {"chained", chained},
-		{"threads", threads}, {"vforks", vforks}, {"strict", strict}};
+		{"worked", worked}, {"unmasked", unmasked}, {"threads", threads},
+		{"vforks", vforks}, {"strict", strict}};
 	const char *how = argc > 2 ? argv[1] : "";
 
 	rounds = argc > 2 ? atol(argv[2]) : 0;

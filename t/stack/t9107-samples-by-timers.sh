@@ -160,6 +160,16 @@ test_expect 'calls that a signal ends, as poll() and select(), do not end by it'
 	fi
 	[ "$(samples)" -gt 200 ]'
 
+test_expect 'a call that a signal of the program has ended is not made again' '
+	unharmed worked 5 50
+	is "ended 5" "$(cat out)"'
+
+test_if '[ "$(uname -m)" = x86_64 ]' 'calls are made again on x86-64 only' \
+	'a mask that lets the signal in for a call does not end it' '
+	unharmed unmasked 600 50
+	is "ended 0" "$(cat out)"
+	[ "$(samples)" -gt 5 ]'
+
 test_if '[ "$(uname -m)" = x86_64 ]' 'calls are made again on x86-64 only' \
 	'nor by the signal of another process, which the program ignores' '
 	unharmed urged 100 50
