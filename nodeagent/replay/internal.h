@@ -77,7 +77,7 @@ struct construct_frame {
 	bool entered;  /* FORK: this thread has begun its part */
 	bool in_join;  /* TASK: run after this thread's part in the team */
 	bool resumed;  /* TASK */
-	bool hides;    /* TEAM: functions in it are hidden */
+	bool hides;    /* TEAM, TASK: functions in it are hidden */
 	uint32_t team; /* 0: WAIT */
 	uint32_t region, level, number;
 	uint32_t orphan;    /* 1 + index of the one it lies in, or 0 */

@@ -325,6 +325,14 @@ static void begin_fork(struct replay *r, uint32_t team, uint32_t region, uint64_
 	openmp_fork(r->openmp, &f);
 }
 
+/* Functions in c, if they are in its team, which is not one of an orphan. */
+static void hide_in_team(struct replay *r, struct construct_frame *c, uint32_t team)
+{
+	c->hides = !c->orphan && openmp_is_hidden(r->openmp, team);
+	if (c->hides)
+		replay_hide_functions(r, true);
+}
+
 static void begin_team(struct replay *r, uint32_t team, uint32_t region, uint64_t b, uint64_t t)
 {
 	struct openmp_part part = {.team = team,
@@ -365,9 +373,7 @@ static void begin_team(struct replay *r, uint32_t team, uint32_t region, uint64_
 		c = push_construct(r, OPEN_TEAM, t);
 		c->placed = true;
 		c->orphan = orphan;
-		c->hides = !orphan && openmp_is_hidden(r->openmp, team);
-		if (c->hides)
-			replay_hide_functions(r, true);
+		hide_in_team(r, c, team);
 	}
 	c->team = team;
 	c->region = region;
@@ -428,6 +434,8 @@ static void begin_task(struct replay *r, uint32_t team, uint32_t region, uint64_
 	c->number = number;
 	c->in_join = join;
 	c->resumed = resumed;
+	if (!in) /* after the thread's own part, which was hidden like this */
+		hide_in_team(r, c, team);
 }
 
 /* ---- waits that no record tells ---------------------------------------------------------- */

@@ -714,6 +714,52 @@ START_TEST(nonsense_does_no_harm)
 }
 END_TEST
 
+/* ---- functions of a team that was made in what is not to be seen --------------------------- */
+
+static unsigned solve_is_not(void *ctx, uint64_t key)
+{
+	(void)ctx;
+	return key == SOLVE ? FILTER_NOT : 0;
+}
+
+static void late_task(int t)
+{
+	now = 92;
+	task(t, 7, 0, 0);
+	in(t, WORK);
+	out(t, WORK);
+	task(t, 7, RECORD_EXIT, 0);
+}
+
+/* A task that a worker runs when its own part is over is hidden like that. */
+START_TEST(late_task_of_a_hidden_team)
+{
+	static const struct replay_filter rules = {.class_of = solve_is_not};
+
+	for (int t = 0; t < 2; t++)
+		replay_set_filter(r[t], &rules);
+	for (int step = 0; step < 3; step++) {
+		if (step == _i)
+			master();
+		if (step == 0)
+			worker(1);
+		if (step == 1)
+			late_task(1);
+	}
+	now = 150;
+	in(1, WORK);
+	out(1, WORK);
+	now = 200;
+	end();
+	expect(AT(1, K(PARALLEL)), 1, 60);
+	ck_assert_uint_eq(AT(1, K(PARALLEL), K(TASK))->calls, 1);
+	ck_assert_ptr_null(AT(1, K(PARALLEL), K(TASK), WORK));
+	ck_assert_ptr_null(AT(1, K(PARALLEL), BODY));
+	expect(AT(1, WORK), 1, 0);
+	ck_assert_ptr_null(AT(0, K(PARALLEL), BODY));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {worker_below_fork, worker_read_first, known_in_between,
@@ -729,6 +775,7 @@ int main(void)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, nested_in_any_order, 0, 12);
 	tcase_add_loop_test(c, tasks_of_a_worker_in_the_join, 0, 4);
+	tcase_add_loop_test(c, late_task_of_a_hidden_team, 0, 3);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
