@@ -180,7 +180,9 @@ static void pop_frame(struct replay *r, uint64_t t)
 	if (frame_is_construct(f))
 		construct_left(r, t, elapsed(f->since, t));
 	if (f > r->deep + 1) {
-		frame_with_node(r->top)->since = t; /* the deep frame below runs again */
+		f = frame_with_node(r->top);
+		if (f > r->deep)
+			f->since = t; /* the deep frame below runs again */
 		return;
 	}
 	if (r->activity)

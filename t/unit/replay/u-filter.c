@@ -314,6 +314,29 @@ START_TEST(deep_down)
 }
 END_TEST
 
+/* The frame from which on all paths are one, and hidden calls just above it. */
+START_TEST(at_the_last_depth)
+{
+	const struct node *last = NULL;
+
+	rule(1, FILTER_NOT);
+	for (unsigned i = 0; i < DEPTH_MAX - 1; i++)
+		in(F(2 + i % 2));
+	in(F(1));
+	in(key_of(KEYS - 1));
+	out(key_of(KEYS - 1));
+	out(F(1));
+	ck_assert_ptr_null(flush());
+	last = calltree_root(replay_tree(r));
+	for (unsigned i = 0; i < DEPTH_MAX - 1; i++)
+		last = calltree_find_child(last, F(2 + i % 2));
+	for (unsigned i = DEPTH_MAX - 1; i--;)
+		out(F(2 + i % 2));
+	end();
+	ck_assert_uint_eq(last->ticks, 5);
+}
+END_TEST
+
 /* Each exit of what is not open is looked for among all hidden calls: that must not last. */
 START_TEST(strays_stay_cheap)
 {
@@ -339,6 +362,7 @@ int main(void)
 	tcase_add_test(c, stack_with_hidden_calls);
 	tcase_add_test(c, main_is_hidden);
 	tcase_add_test(c, deep_down);
+	tcase_add_test(c, at_the_last_depth);
 	tcase_add_test(c, strays_stay_cheap);
 	suite_add_tcase(s, c);
 	return run_suite(s);
