@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hidden calls that follow each other on the stack share a frame without a node, whose depth is
- * their number; hidden[] has them all, the outermost first. Whether a function is seen is told by
- * the path of those that are, but for FILTER_NOT: SLOW_HIDDEN is set while such a call is open.
+ * their number; hidden[] has them all, the outermost first, and direct calls of itself once.
+ * Whether a function is seen is told by the path of those that are, but for FILTER_NOT: SLOW_HIDDEN
+ * is set while such a call is open.
  */
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"
@@ -46,8 +47,22 @@ bool replay_hides(const struct replay *r, uint64_t key, bool *all_below)
 	return !calltree_known(r->tree, n, key) && is_outside(r, n, bits);
 }
 
+/* The innermost call, if it is hidden and of this key, or NULL. */
+static struct hidden_call *hidden_caller(struct replay *r, uint64_t key)
+{
+	struct hidden_call *h = frame_is_hidden(r->top) ? &r->hidden[r->n_hidden - 1] : NULL;
+
+	return h && h->key == key ? h : NULL;
+}
+
 void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t)
 {
+	struct hidden_call *caller = hidden_caller(r, key);
+
+	if (caller) {
+		caller->depth++;
+		return;
+	}
 	if (!replay_frame_room(r))
 		return;
 	if (r->n_hidden >= FRAMES_MAX) {
@@ -56,7 +71,7 @@ void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t)
 	}
 	if (!frame_is_hidden(r->top))
 		*++r->top = (struct frame){.since = t};
-	*LIST_ADD(r, hidden) = (struct hidden_call){key, all_below};
+	*LIST_ADD(r, hidden) = (struct hidden_call){.key = key, .all_below = all_below};
 	r->top->depth++;
 	if (all_below)
 		replay_hide_functions(r, true);
@@ -95,8 +110,7 @@ void replay_drop_hidden(struct replay *r, uint64_t n)
 			replay_hide_functions(r, false);
 }
 
-/* The n innermost calls of the frame on top, which is one of hidden calls, end. */
-void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t)
+void replay_close_hidden(struct replay *r, uint64_t n, uint64_t t)
 {
 	struct frame *f = r->top;
 
@@ -106,6 +120,19 @@ void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t)
 	}
 	f->depth -= n;
 	replay_drop_hidden(r, n);
+}
+
+void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t)
+{
+	struct hidden_call *h = &r->hidden[r->n_hidden - n];
+
+	if (!h->depth) {
+		replay_close_hidden(r, n, t);
+		return;
+	}
+	h->depth--;
+	if (n > 1)
+		replay_close_hidden(r, n - 1, t);
 }
 
 uint64_t replay_find_hidden(

@@ -371,7 +371,7 @@ void replay_jump(struct replay *r, uint64_t site, uint64_t t)
 				      r->same(r->ctx, f->node->key, site))) {
 			replay_close_above(r, f, t);
 			if (hidden > 1)
-				replay_leave_hidden(r, hidden - 1, t);
+				replay_close_hidden(r, hidden - 1, t);
 			return;
 		}
 		if (frame_is_hidden(f)) {

@@ -38,7 +38,7 @@ struct frame {
 	uint64_t depth; /* further direct calls of itself that are open; see below */
 };
 
-/* Of a frame of hidden calls the depth is their number. */
+/* Of a frame of hidden calls the depth is their number in r->hidden[]. */
 static inline bool frame_is_hidden(const struct frame *f)
 {
 	return !f->node && f->depth;
@@ -47,6 +47,7 @@ static inline bool frame_is_hidden(const struct frame *f)
 /* A call that is not to be seen (replay.h), or that with all that it calls. */
 struct hidden_call {
 	uint64_t key;
+	uint64_t depth; /* further direct calls of itself that are open */
 	bool all_below;
 };
 
@@ -297,7 +298,9 @@ void replay_hide_functions(struct replay *r, bool on);
 /* Of a function that was seen as long as the path of a team was not known: is it hidden when it is
  * called from `to'? */
 bool replay_hides_from(const struct replay *r, uint64_t key, const struct node *to);
-/* The n innermost calls of the frame on top end, which is one of hidden calls. */
+/* Of the frame on top, which is one of hidden calls: the n innermost of r->hidden[] end. */
+void replay_close_hidden(struct replay *r, uint64_t n, uint64_t t);
+/* The same, but of the outermost of them only the last direct call of itself. */
 void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t);
 /* The n innermost of all are forgotten with their frame. */
 void replay_drop_hidden(struct replay *r, uint64_t n);

@@ -581,11 +581,13 @@ static size_t hidden_keys(
 {
 	size_t n = 0;
 
-	for (size_t i = 1; i <= f->depth && i <= end && n + 1 < max; i++) {
+	for (size_t i = 1; i <= f->depth && i <= end; i++) {
 		const struct hidden_call *h = &r->hidden[end - i];
 
-		keys[n++] = h->key;
-		keys[n++] = KEY_HIDDEN | h->all_below;
+		for (uint64_t k = 0; k <= h->depth && n + 1 < max; k++) {
+			keys[n++] = h->key;
+			keys[n++] = KEY_HIDDEN | h->all_below;
+		}
 	}
 	return n;
 }
@@ -601,10 +603,8 @@ size_t replay_stack(const struct replay *r, bool hidden, uint64_t *keys, size_t 
 		while (c && r->constructs[c - 1].frame >= (size_t)(f - r->base))
 			placed = &r->constructs[--c];
 		if (frame_is_hidden(f)) {
-			const size_t more = hidden ? hidden_keys(r, f, end, keys + n, max - n) : 0;
-
-			n += more;
-			if (hidden && more < 2 * f->depth)
+			n += hidden ? hidden_keys(r, f, end, keys + n, max - n) : 0;
+			if (n + 1 >= max)
 				break;
 			end -= f->depth;
 		}

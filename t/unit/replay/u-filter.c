@@ -337,6 +337,33 @@ START_TEST(at_the_last_depth)
 }
 END_TEST
 
+/* A function that calls itself takes no more room when it is hidden than when it is seen. */
+START_TEST(recursion_has_no_end)
+{
+	const uint64_t all[] = {F(1), KEY_HIDDEN | 1, F(1), KEY_HIDDEN | 1, F(0)};
+	uint64_t keys[8];
+
+	rule(1, FILTER_NOT);
+	in(F(0));
+	in(F(1));
+	in(F(1));
+	ck_assert_ptr_null(flush());
+	ck_assert_uint_eq(replay_stack(r, true, keys, 8), 5);
+	ck_assert_mem_eq(keys, all, sizeof(all));
+	for (unsigned i = 0; i < FRAMES_MAX; i++)
+		in(F(1));
+	for (unsigned i = 0; i < FRAMES_MAX + 2; i++)
+		out(F(1));
+	in(F(2));
+	out(F(2));
+	out(F(0));
+	end();
+	ck_assert_uint_eq(AT(F(0), F(2))->calls, 1);
+	ck_assert_uint_eq(calltree_nodes(replay_tree(r)), 3);
+	ck_assert_uint_eq(replay_counts(r)->stray + replay_counts(r)->closed, 0);
+}
+END_TEST
+
 /* Each exit of what is not open is looked for among all hidden calls: that must not last. */
 START_TEST(strays_stay_cheap)
 {
@@ -363,6 +390,7 @@ int main(void)
 	tcase_add_test(c, main_is_hidden);
 	tcase_add_test(c, deep_down);
 	tcase_add_test(c, at_the_last_depth);
+	tcase_add_test(c, recursion_has_no_end);
 	tcase_add_test(c, strays_stay_cheap);
 	suite_add_tcase(s, c);
 	return run_suite(s);
