@@ -306,6 +306,11 @@ void replay_leave(struct replay *r, uint32_t id, uint64_t t)
 	struct frame *f = r->top;
 	uint64_t hidden = 0;
 
+	if (frame_is_hidden(f) &&
+		has_id(r, r->hidden[r->n_hidden - 1].key, id)) { /* without looking for it */
+		replay_leave_hidden(r, 1, t);
+		return;
+	}
 	if (!is_frame(f, id)) {
 		if (!f->node && !f->depth) { /* of a function entered while paused */
 			r->top--;

@@ -33,13 +33,39 @@ static uint64_t short_key(uint32_t id, const struct replay_epoch *e)
 	return (uint32_t)(id - low) < bytes ? (uint64_t)e->epoch << KEY_EPOCH_SHIFT | id : id;
 }
 
+/*
+ * True if a call that calls nothing begins with this word and ends with the next one, where all
+ * functions are hidden: it would be put on the stack and taken off it.
+ */
+static bool is_hidden_leaf(const struct replay *r, const uint64_t *word, unsigned left, uint64_t w)
+{
+	if (r->slow != SLOW_HIDDEN || left < 2 || (w & RECORD_EXIT) ||
+		(uint32_t)w < RECORD_ID_FUNCTION || !frame_is_hidden(r->top))
+		return false;
+	return (load_relaxed(&word[1]) & (RECORD_EXIT | UINT32_MAX)) == (RECORD_EXIT | (uint32_t)w);
+}
+
+/* Both words of one. */
+static unsigned take_hidden_leaf(struct replay *r, const uint64_t *word, uint64_t key)
+{
+	const uint64_t t = r->high | load_relaxed(&word[1]) >> RECORD_TIME_SHIFT;
+
+	r->filter->class_of(r->ctx, key); /* it may be what a pattern looks for */
+	r->counts.records += 2;
+	if (t > r->now)
+		r->now = t;
+	return 2;
+}
+
 /* A short enter or exit, at any time. Returns the words taken: 0, if it is to be taken again. */
-static __attribute__((noinline)) unsigned slow_frame(
-	struct replay *r, uint64_t w, const struct replay_epoch *epoch)
+static __attribute__((noinline)) unsigned slow_frame(struct replay *r, const uint64_t *word,
+	unsigned left, uint64_t w, const struct replay_epoch *epoch)
 {
 	uint32_t id = (uint32_t)w;
 	uint64_t t = r->high | w >> RECORD_TIME_SHIFT;
 
+	if (is_hidden_leaf(r, word, left, w))
+		return take_hidden_leaf(r, word, short_key(id, epoch));
 	if (r->slow & SLOW_PAUSED) {
 		if (!(w & RECORD_EXIT)) { /* recording goes on without a word */
 			replay_go_on(r, t, 0);
@@ -80,7 +106,7 @@ static __attribute__((noinline)) unsigned slow_word(struct replay *r, const uint
 	if (r->slow & (SLOW_WINDOW | SLOW_FRESH))
 		replay_finish_word(r);
 	return (uint32_t)w < RECORD_ID_MPI ? replay_record(r, word, left, w, epoch)
-					   : slow_frame(r, w, epoch);
+					   : slow_frame(r, word, left, w, epoch);
 }
 
 /*

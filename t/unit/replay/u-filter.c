@@ -15,6 +15,7 @@
 /* ---- the rules, and their keys ------------------------------------------------------------ */
 
 static unsigned bits[KEYS]; /* FILTER_ */
+static unsigned asked[KEYS];
 static struct replay_filter rules;
 
 static uint32_t key_of(unsigned k)
@@ -29,8 +30,10 @@ static unsigned class_of(void *ctx, uint64_t key)
 {
 	(void)ctx;
 	for (unsigned k = 0; k < KEYS; k++)
-		if (key_of(k) == key)
+		if (key_of(k) == key) {
+			asked[k]++;
 			return bits[k];
+		}
 	ck_abort_msg("asked for a key that is none");
 }
 
@@ -364,6 +367,35 @@ START_TEST(recursion_has_no_end)
 }
 END_TEST
 
+/* Both its words are taken at once, and it is asked for as any other. */
+START_TEST(leaf_of_a_hidden_call)
+{
+	uint64_t before;
+
+	rule(0, FILTER_NOT);
+	memset(asked, 0, sizeof(asked));
+	in(F(0));
+	ck_assert_ptr_null(flush());
+	before = replay_counts(r)->records;
+	in(F(2));
+	out(F(2));
+	in(F(3)); /* the block ends within it */
+	ck_assert_ptr_null(flush());
+	out(F(3));
+	ck_assert_ptr_null(flush());
+	ck_assert_uint_eq(replay_counts(r)->records - before, 4);
+	ck_assert_uint_eq(asked[2], 1);
+	ck_assert_uint_eq(asked[3], 1);
+	out(F(0));
+	in(F(2));
+	out(F(2));
+	end();
+	expect(AT(F(2)), 1, 1);
+	ck_assert_uint_eq(calltree_root(replay_tree(r))->ticks, 8);
+	ck_assert_uint_eq(replay_counts(r)->calls, 1);
+}
+END_TEST
+
 /* Each exit of what is not open is looked for among all hidden calls: that must not last. */
 START_TEST(strays_stay_cheap)
 {
@@ -391,6 +423,7 @@ int main(void)
 	tcase_add_test(c, deep_down);
 	tcase_add_test(c, at_the_last_depth);
 	tcase_add_test(c, recursion_has_no_end);
+	tcase_add_test(c, leaf_of_a_hidden_call);
 	tcase_add_test(c, strays_stay_cheap);
 	suite_add_tcase(s, c);
 	return run_suite(s);
