@@ -2,7 +2,7 @@
 /*
  * Waiting in the tree. The proxy in place of a dead agent does not know what that had done: it asks
  * those below to send again what the dead one had taken, and stops where the numbers come down,
- * as the dead one had sent its own, or the job is over.
+ * as the dead one had sent its own, the job is over, or agent 0 is gone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +23,20 @@ static bool is_done(struct transport *transport, enum tag tag)
 {
 	struct collate_plan *plan = transport->plan;
 	size_t bytes;
-	void *buf;
+	void *buf = NULL;
 	int who;
 
-	if (!plan->over && poll_one(transport, TAG_END, &buf, &bytes, &who)) {
+	if (!plan->over) {
+		const int error = transport->receive(
+			transport, 0, TAG_END, &buf, &bytes, &who, transport_now());
 		const uint64_t *words = buf;
 
-		plan->over = true;
-		plan->together = bytes >= sizeof(*words) && words[0];
-		free(buf);
+		/* where agent 0 has died, or left, nobody says that the job is over */
+		plan->over = !error || error == -ECONNRESET ||
+			     (transport->gone && transport->gone(transport, 0));
+		plan->together = !error && bytes >= sizeof(*words) && words[0];
+		if (!error)
+			free(buf);
 	}
 	if (tag != TAG_DOWN && !plan->down && poll_one(transport, TAG_DOWN, &buf, &bytes, &who)) {
 		plan->down = buf;
@@ -62,10 +67,10 @@ int collate_await(struct transport *transport, int of, enum tag tag, void **buf,
 			look < until ? look : until);
 		if (error != -ETIMEDOUT || transport_now() >= until)
 			return error;
-		if (transport->gone && of >= 0 && transport->gone(transport, of))
-			return error;
-	} while (!is_done(transport, tag));
-	return -ECANCELED;
+		if (is_done(transport, tag))
+			return -ECANCELED;
+	} while (of < 0 || !transport->gone || !transport->gone(transport, of));
+	return error;
 }
 
 void collate_ask_again(struct transport *transport)

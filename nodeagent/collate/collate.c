@@ -218,7 +218,8 @@ static void deliver_again(struct transport *transport, struct delivery *sent, in
 		sent->buf = NULL;
 }
 
-/* Waits for numbers; sends again what was sent up if who had it has died, or its proxy asks. */
+/* Waits for numbers, unless agent 0 dies; sends again what was sent up if who had it has died, or
+ * its proxy asks. */
 static int await_numbers(
 	struct transport *transport, struct delivery *sent, void **buf, size_t *bytes, double until)
 {
@@ -232,8 +233,12 @@ static int await_numbers(
 			return error;
 		if (collate_asked_again(transport, &who))
 			deliver_again(transport, sent, who);
-		else if (sent->to && transport->gone && transport->gone(transport, sent->to))
+		else if (!transport->gone || !transport->gone(transport, sent->to))
+			continue;
+		else if (sent->to)
 			deliver_again(transport, sent, 0);
+		else
+			return error;
 	}
 }
 

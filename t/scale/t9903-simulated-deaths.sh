@@ -29,4 +29,9 @@ test_expect 'several die, and messages are late' '
 
 test_expect 'one in five dies, and nodes end late' 'survive 30 deaths=8 delayed=50 delay_s=1 skew_s=2 40'
 
+test_expect 'agent 0 dies, too: no proxy waits for its word that the job is over' '
+	limit "$SIMULATE" shape=dice ranks=4 cpu=0 rootless=1 deaths=5 delayed=50 delay_s=1 skew_s=2 \
+		"runs=$((30 * times))" 24 >rows 2>words || { cat rows words; return 1; }
+	grep " [1-9][0-9]* died, .* 0 runs failed" rows'
+
 done_testing

@@ -167,7 +167,7 @@ static void be_proxy(struct sim_agent *a)
 	struct transport *p = &a->transport;
 
 	p->plan = NULL; /* what the agent had is lost */
-	if (!a->plan || !collate_plan_unpack(p, a->plan, a->plan_bytes)) {
+	if (!p->rank || !a->plan || !collate_plan_unpack(p, a->plan, a->plan_bytes)) {
 		a->dead = DEATH_OF_NODE; /* it ends at once, and its connections with it */
 		return;
 	}
@@ -287,7 +287,6 @@ static void check_agents(const struct seat *seats, struct job_result *r)
 		const struct sim_agent *a = &run.agents[seats[i].node];
 
 		r->missing += seats[i].missing;
-		r->died += a->dead != DEATH_NONE;
 		if (seats[i].missing && !a->dead)
 			fail("a living agent is missing", seats[i].node);
 		if (!a->dead && !a->numbers)
@@ -329,6 +328,7 @@ static void measure(struct job_result *r)
 	for (int i = 0; i < r->n; i++) {
 		const struct sim_agent *a = &run.agents[i];
 
+		r->died += a->dead != DEATH_NONE;
 		if (i && (double)a->memory.most / 1e6 > r->most_mb)
 			r->most_mb = (double)a->memory.most / 1e6;
 		if (a->at_bye - end > r->last_end_s)
@@ -359,7 +359,15 @@ static void check_all(struct job_result *r)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* At any time from the last half of the run to the end of the collation. */
+/* At any time from the last half of the run to the end of the collation; i: the number of deaths
+ * before. */
+static void choose_death(struct sim_agent *a, uint64_t i)
+{
+	a->death = i % 2 ? DEATH_OF_AGENT : DEATH_OF_NODE;
+	a->dies = RUNTIME_S / 2 +
+		  (RUNTIME_S / 2 + run.job->skew_s + 1) * world_dice(i, 6, 100000) / 100000;
+}
+
 static void choose_deaths(void)
 {
 	const struct job *j = run.job;
@@ -368,10 +376,10 @@ static void choose_deaths(void)
 		struct sim_agent *a =
 			&run.agents[1 + world_dice((uint64_t)i, 5, (uint32_t)j->shape.n - 1)];
 
-		a->death = i % 2 ? DEATH_OF_AGENT : DEATH_OF_NODE;
-		a->dies = RUNTIME_S / 2 + (RUNTIME_S / 2 + j->skew_s + 1) *
-						  world_dice((uint64_t)i, 6, 100000) / 100000;
+		choose_death(a, (uint64_t)i);
 	}
+	if (j->rootless)
+		choose_death(&run.agents[0], (uint64_t)j->deaths);
 }
 
 bool job_run(const struct job *j, struct job_result *r)
@@ -387,10 +395,10 @@ bool job_run(const struct job *j, struct job_result *r)
 	waits = world_run(latest());
 	if (waits >= 0)
 		fail("an agent waits long after its deadline", waits);
-	if (!run.whole)
+	if (!run.whole && !j->rootless)
 		fail("there is no summary", 0);
 	measure(r);
-	if (run.whole)
+	if (run.whole && !j->rootless)
 		check_all(r);
 	profile_free(run.whole);
 	for (int i = 0; i < r->n; i++) {

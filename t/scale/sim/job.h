@@ -18,6 +18,7 @@ struct job {
 	double deadline_s; /* agent.deadline_s */
 	double skew_s;	   /* the nodes end within it */
 	int deaths;	   /* so many agents die, half of them with their proxies */
+	bool rootless;	   /* agent 0 dies, too: nobody waits for it */
 	bool check;	   /* the summary must be that of all node profiles in one process */
 	bool wrong;	   /* with check: they have one call more, so that this must fail */
 	const char *write; /* the folder for the summary's files; NULL: none are written */

@@ -15,7 +15,8 @@
 #include "t/scale/sim/job.h"
 
 static struct settings {
-	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s;
+	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s,
+		rootless;
 	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at;
 	const char *shape, *write;
 } set = {
@@ -55,8 +56,9 @@ static const struct {
 	{"seed", &set.seed, NULL}, {"deadline_s", &set.deadline_s, NULL}, /* agent.deadline_s */
 	{"skew_s", &set.skew_s, NULL},					  /* nodes end within it */
 	{"deaths", &set.deaths, NULL},					  /* agents that die */
-	{"wrong", &set.wrong, NULL}, /* 1: one call too many, which check=1 must see */
-	{"check", &set.check, NULL}, /* 1: the result, byte for byte */
+	{"rootless", &set.rootless, NULL}, /* 1: agent 0 is one more, and there is no summary */
+	{"wrong", &set.wrong, NULL},	   /* 1: one call too many, which check=1 must see */
+	{"check", &set.check, NULL},	   /* 1: the result, byte for byte */
 	{"runs", &set.runs, NULL},
 	{"at", &set.at, NULL},	     /* what the laws say of so many agents is printed, too */
 	{"write", NULL, &set.write}, /* a folder for the summary */
@@ -110,6 +112,7 @@ static struct job job_of(int n, uint64_t seed)
 		.deadline_s = set.deadline_s,
 		.skew_s = set.skew_s,
 		.deaths = (int)set.deaths,
+		.rootless = set.rootless > 0,
 		.check = set.check > 0,
 		.wrong = set.wrong > 0,
 		.write = set.write};
