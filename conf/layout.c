@@ -46,5 +46,8 @@ double conf_count_tiny(const struct conf *c)
 		(c->hwprof_active && c->hwprof_counters.n) ||
 		strcmp(c->profile_table_threads, "none"))
 		return NAN;
+	/* calls counted below a hidden one that a jump has left would be hidden, too */
+	if (*c->filter_only || *c->filter_not || c->filter_depth)
+		return NAN;
 	return COUNT_TINY_OF_A_RUN;
 }

@@ -115,6 +115,12 @@ test_if 'command -v taskset' 'no taskset' 'accessors are counted where four prog
 	is "$((8192 * 60 * longer)) $((8192 * 60 * longer)) $((60 * longer))" "$(paste -sd " " calls)"
 	[ "$(estimated shared/profile.json)" -ge 8 ]'
 
+test_expect 'with a filter of functions all are timed, unless a number says else' '
+	limit "$VFTR" run -q -N nothing -o hidden -- "$BIN/accessors" 60 100
+	is 0 "$(estimated hidden/profile.json)"
+	limit "$VFTR" run -q -N nothing -k overhead.count_tiny=10 -o counted -- "$BIN/accessors" 600 100
+	[ "$(estimated counted/profile.json)" -ge 1 ]'
+
 test_expect 'with null all are timed' '
 	limit "$VFTR" run -q -k overhead.count_tiny=null -o timed -- "$BIN/accessors" 60 100
 	is 0 "$(estimated timed/profile.json)"
