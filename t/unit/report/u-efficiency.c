@@ -326,6 +326,22 @@ START_TEST(waits_for_locks)
 }
 END_TEST
 
+/* The sum of these parts in seconds is greater than the window by a bit. */
+START_TEST(nothing_is_more_than_all)
+{
+	struct profile_rank_time *t = rank(0, 0, 0);
+
+	t->flags |= RANK_HAS_OPENMP | RANK_HAS_LOCKS;
+	t->threads = t->team_threads = 2;
+	t->useful_ns = t->all_useful_ns = t->team_useful_ns = t->team_most_ns = 843020234;
+	t->openmp_wait_ns = t->all_openmp_wait_ns = 764567546;
+	t->lock_wait_ns = t->all_lock_wait_ns = 355498;
+	t->end_ns = 1607943278;
+	make();
+	ck_assert(e.communication <= 1.0);
+}
+END_TEST
+
 /* 30 and 60 in functions, with 10 and 20 in waits for GPUs; the third rank has none. */
 START_TEST(device_offload)
 {
@@ -487,7 +503,8 @@ int main(void)
 	const TTest *const tests[] = {four_ranks_on_two_nodes, places_that_alternate,
 		window_of_all_ranks, clocks_that_were_not_compared, one_rank,
 		ranks_that_did_nothing_useful, no_window, without_mpi, doubts, threads_and_ranks,
-		device_offload, scaling, in_the_summary, in_json, good_runs_have_no_line};
+		nothing_is_more_than_all, device_offload, scaling, in_the_summary, in_json,
+		good_runs_have_no_line};
 	Suite *s = suite_create("efficiency");
 	TCase *c = tcase_create("efficiency");
 
