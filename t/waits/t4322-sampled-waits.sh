@@ -38,8 +38,9 @@ is_within() {
 		END { exit bad || NR != 3 }'
 }
 
-VFTR_TEST_ARRIVALS=5000
-export VFTR_TEST_ARRIVALS
+VFTR_TEST_ARRIVALS=20000
+TEST_RANKS_AWAKE=1
+export VFTR_TEST_ARRIVALS TEST_RANKS_AWAKE
 test_expect 'the log and JSON say that these are estimates, and of how many' '
 	often few --trace
 	"$VFTR" waits few >text
