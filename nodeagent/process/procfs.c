@@ -252,15 +252,14 @@ static uint64_t cpu_ns(int pid)
 }
 
 /* Its time on a CPU, its time in the queue for one, how often it was given one. */
-static uint64_t queued_ns(int pid)
+uint64_t procfs_queued_ns(int dir, const char *path)
 {
 	uint64_t queued = 0;
-	char path[64], line[128];
+	char line[128];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC); /* of each short child: no stdio */
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC); /* of each short child: no stdio */
 	if (fd < 0)
 		return 0;
 	n = read(fd, line, sizeof(line) - 1);
@@ -274,9 +273,11 @@ static uint64_t queued_ns(int pid)
 struct cpu_used cpu_used(int pid)
 {
 	struct cpu_used used = {.cpu = cpu_ns(pid)};
+	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
 	if (used.cpu)
-		used.queued = queued_ns(pid);
+		used.queued = procfs_queued_ns(AT_FDCWD, path);
 	return used;
 }
 

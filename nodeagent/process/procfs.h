@@ -43,6 +43,12 @@ uint64_t procfs_work(int pid);
  * if the kernel does not tell (older than 6.15, and already reaped). */
 bool procfs_exit_status(int pidfd, int pid, int *status);
 
+/*
+ * ns in which a thread was ready to run and had no CPU, since it began. path: of its schedstat,
+ * from the open folder dir, or AT_FDCWD. 0 also: not known.
+ */
+uint64_t procfs_queued_ns(int dir, const char *path);
+
 /* What a process has had of the CPUs, in ns since it was made. */
 struct cpu_used {
 	uint64_t cpu;	 /* of all its threads; 0: not known */
