@@ -37,14 +37,6 @@ struct patterns *patterns_new(const char *list, const struct conf *c)
 	return p;
 }
 
-void patterns_free(struct patterns *p)
-{
-	for (size_t i = 0; p && i < p->n_all; i++)
-		free(p->all[i].text);
-	free(p ? p->all : NULL);
-	free(p);
-}
-
 bool patterns_ask_files(const struct patterns *p)
 {
 	for (size_t i = 0; p && i < p->n_all; i++)

@@ -15,9 +15,8 @@ struct subject {
 	const char *file; /* or NULL */
 };
 
-/* NULL: the list (filter.only, filter.not) is empty. The caller frees. */
+/* NULL: the list (filter.only, filter.not) is empty. Lives as long as the process. */
 struct patterns *patterns_new(const char *list, const struct conf *c);
-void patterns_free(struct patterns *p);
 
 /* True if some pattern is one of source files. p may be NULL. */
 bool patterns_ask_files(const struct patterns *p);
