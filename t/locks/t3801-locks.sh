@@ -65,7 +65,7 @@ test_expect 'the waits are in the table of waits, with the thread that had the l
 	"$VFTR" waits locks_*.vfp >shown
 	cat shown
 	has shown "Waiting for other threads:"
-	grep -E "Mutex .*pthread_mutex_lock" shown
+	grep -E "Mutex .*pthread_mut" shown
 '
 
 test_expect 'a finding names the mutex, and where it is held' '
