@@ -91,7 +91,7 @@ hasnt_shown() {
 
 # top_pid: of the viewer in the terminal
 top_pid() {
-	pgrep -f "^$VFTR top -s first" | head -n 1
+	pgrep -o -f "^$VFTR top -s first"
 }
 
 test_expect 'no line is wider than the terminal, and calls are those of --once --json' '
