@@ -8,9 +8,10 @@
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/report.h"
 
-#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
-#define NAMES_MAX 5   /* so many short functions are named ... */
-#define NAMED	  20  /* ... that have one call in so many, or more */
+#define SHORT	  5.0  /* hooks: a function whose call takes less is short */
+#define LEAST	  0.01 /* of a share: of less nothing can be told */
+#define NAMES_MAX 5    /* so many short functions are named ... */
+#define NAMED	  20   /* ... that have one call in so many, or more */
 #define OPTION	  "-finstrument-functions-exclude-function-list="
 #define LETTERS                                                                                    \
 	"abcdefghijklmnopqrstuvwxyz"                                                               \
@@ -28,13 +29,33 @@ bool short_function_is_counted(
 	return false;
 }
 
-/* Where it was counted, that it was short is why; a mean cost of counted calls says nothing. */
+double short_running_share(const struct profile_cpu *c, bool threads)
+{
+	double running, waiting;
+
+	if (!c->wall_ns)
+		return 1;
+	waiting = (double)c->queued_ns; /* of first threads */
+	if (threads)
+		running = (double)c->wall_ns > waiting ? (double)c->wall_ns - waiting : 0;
+	else
+		running = (double)c->ns;
+	return running > LEAST * (running + waiting) ? running / (running + waiting) : LEAST;
+}
+
+/*
+ * Times are those of a clock, and a function whose process had a tenth of a CPU has taken ten times
+ * as long: hooks, whose cost is the least of several measurements, have not. Where it was counted,
+ * that it was short is why; a mean cost of counted calls says nothing.
+ */
 static bool is_short(const struct report *r, const struct report_group *g, const uint32_t *members)
 {
 	double hook_s = report_overhead_s(r, r->p->calls) / (double)r->p->calls / 2;
+	double excl_s = 1e-9 * (double)g->excl_ns *
+			short_running_share(&r->p->cpu, r->p->threads > r->p->ranks);
 
 	return short_function_is_counted(r, g, members) ||
-	       (g->calls && (double)g->excl_ns * 1e-9 < SHORT * hook_s * (double)g->calls);
+	       (g->calls && excl_s < SHORT * hook_s * (double)g->calls);
 }
 
 /* The part of a readable name that a compiler knows the function by; NULL for C++ and regions. */

@@ -15,6 +15,7 @@
 /* What gcc leaves out as headers: files with one of these in their paths. */
 #define GCC_HEADERS ".h,.H,.tpp,.tcc,.ipp,.inl"
 
+struct profile_cpu;
 struct report;
 struct report_group;
 
@@ -29,6 +30,12 @@ struct short_functions {
 /* Were calls of it counted in place of being timed? */
 bool short_function_is_counted(
 	const struct report *r, const struct report_group *g, const uint32_t *members);
+
+/*
+ * What part of the time in which a program wanted a CPU it had one: 1 where nothing is known of
+ * that, at least 0.01. threads: some processes had several, of which the first one is known.
+ */
+double short_running_share(const struct profile_cpu *c, bool threads);
 
 /* Functions of the program only: the hooks of MPI and OpenMP are not the compiler's. */
 struct short_functions short_functions(const struct report *r);

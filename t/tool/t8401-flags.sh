@@ -276,6 +276,25 @@ test_expect '--exclude: g++ leaves out the short functions of a run, and no othe
 	is "main ticking work" "$(json short-2/short_all.json ".functions[].function" |
 		grep -x "main\|work\|ticking" | sort | paste -sd " ")"'
 
+test_expect '--exclude: the same functions are short where the program had a sixth of a CPU' '
+	[ -r /proc/self/schedstat ] || { echo "no schedstat here: only CPU time is known"; exit 0; }
+	flagged --libs g++ -O1 -finstrument-functions "$T/tool/app-short.cpp" -o short
+	mkdir starved
+	cpu=$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//")
+	for i in 1 2 3 4 5; do
+		taskset -c "$cpu" sh -c "while :; do :; done" &
+		others="$others $!"
+	done
+	traced -q -o starved -- taskset -c "$cpu" ./short 2000000
+	kill $others
+	json starved/short_all.json "\"\(.each_process[-1].cpu_s) s of a CPU, waited for one \(.each_process[-1].queued_s) s\""
+	"$VFTR" flags --exclude starved --cc g++ >option 2>said
+	cat option said
+	for name in grid::row::put ::get grid::twice plain_step; do
+		tr "=," "\n\n" <option | grep -qxF $name
+	done
+	! tr "=," "\n\n" <option | grep -xE "tick|ticking|work|main" || exit 1'
+
 test_if 'command -v clang++' 'no clang' '--exclude: clang has an option for what it inlines, and the attribute for the rest' '
 	"$VFTR" flags --exclude short-1 --cc clang++-14 >option 2>said
 	is "-finstrument-functions-after-inlining" "$(cat option)"

@@ -10,6 +10,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/findings.h"
 #include "nodeagent/report/report.h"
+#include "nodeagent/report/short.h"
 #include "t/lib/suite.h"
 
 #define BOTH (RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI)
@@ -702,6 +703,38 @@ START_TEST(short_functions_)
 }
 END_TEST
 
+/* Ten times as long, as the process had a tenth of a CPU: its hooks would take as long, too. */
+START_TEST(short_functions_of_a_starved_run)
+{
+	uint32_t tiny = add(main_, "tiny", 5000, 1250, 0);
+
+	p->stacks[tiny].calls = 1000000;
+	p->calls += 1000000 - 10;
+	p->hook_ns_total = p->calls * 1000;
+	not_found("short_functions");
+	p->threads = p->ranks;
+	p->cpu = (struct profile_cpu){
+		.ns = 1000 * MS, .queued_ns = 9000 * MS, .wall_ns = 10000 * MS};
+	found("short_functions", 1000);
+	p->cpu.queued_ns = 500 * MS;
+	not_found("short_functions");
+}
+END_TEST
+
+START_TEST(share_of_a_cpu)
+{
+	struct profile_cpu c = {.ns = 0};
+
+	ck_assert_double_eq(short_running_share(&c, false), 1);
+	c = (struct profile_cpu){.ns = 100, .queued_ns = 300, .wall_ns = 10000};
+	ck_assert_double_eq(short_running_share(&c, false), 0.25); /* it slept otherwise */
+	ck_assert_double_eq(short_running_share(&c, true), 0.97);
+	c.queued_ns = UINT64_MAX;
+	ck_assert_double_eq(short_running_share(&c, false), 0.01);
+	ck_assert_double_eq(short_running_share(&c, true), 0.01);
+}
+END_TEST
+
 /* That a function is short is known, whatever its estimate is against the mean cost of a call. */
 START_TEST(counted_functions)
 {
@@ -1008,9 +1041,9 @@ int main(void)
 		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
 		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
-		waits_for_gpus, short_functions_, counted_functions, agent_that_is_behind,
-		too_few_cpus, headers_that_are_not_traced, incomplete_data, clocks,
-		five_at_most_by_seconds, two_doubts_keep_their_place,
+		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
+		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
+		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");
