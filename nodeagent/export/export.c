@@ -90,7 +90,10 @@ static void open_output(struct exporter *x, struct output *o)
 	int error;
 
 	o->standard = !strcmp(o->path, "-");
-	if (o->folder) {
+	if (o->folder && o->standard) {
+		export_fail(x, "a folder can't be written to the standard output: name one with "
+			       "--output");
+	} else if (o->folder) {
 		open_folder(x, o);
 	} else if (o->standard) {
 		x->out = o->binary ? fdopen(dup(STDOUT_FILENO), "w") : stdout;
@@ -125,7 +128,7 @@ static void close_output(struct exporter *x, struct output *o)
 {
 	mode_t mask;
 
-	if (!o->folder) {
+	if (!o->tmp) {
 		close_file(x, o);
 		return;
 	}

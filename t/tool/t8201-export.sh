@@ -430,6 +430,10 @@ test_expect 'wrong usage is one sentence and status 2, and nothing is made' '
 	wrong "at .x" in -f folded --ranks 1,x
 	wrong "no threads of ranks 77" in -f folded -o x --ranks 77
 	wrong "three files" in -f paraver -o -
+	for folder in otf2 vfd3; do
+		wrong "a folder can.t be written to the standard output" in -f $folder -o -
+		[ ! -e - ]
+	done
 	wrong "not empty" in -f otf2 -o in
 	wrong "can.t be written" in -f folded -o nowhere/x
 	wrong "of the run .other." in/*.vfd -f folded --base other
