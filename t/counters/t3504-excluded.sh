@@ -39,6 +39,14 @@ test_expect 'a function that is excluded has no paths, and what it calls is call
 	is 2 "$(calls phase)"
 	exclusive_sums_up all.json'
 
+test_expect 'calls are those of the rows; of what is left out they are apart' '
+	excluded 2000 --
+	jq -e ".calls == ([.stacks[].calls] | add) and (has(\"calls_left_out\") | not)" all.json
+	all=$(jq .calls all.json)
+	excluded 2000 -- -k "profile.exclude=^through$"
+	jq -e ".calls == ([.stacks[].calls] | add) and .calls + .calls_left_out == $all and
+		.calls_left_out > 0" all.json'
+
 test_expect 'also a region, and several of them' '
 	excluded 2000 -- -k "profile.exclude=^(phase|through|main)$"
 	is "init leaf<solve<init solve<init" "$(paths)"
@@ -53,7 +61,7 @@ test_expect 'all of them: the process is left, with all of the time' '
 test_expect 'what is excluded is switched off when it is called often' '
 	# 24 million calls take a second, and the agent looks at them after 0.1 s
 	excluded 8000000 -- -k "profile.exclude=^(leaf|through)$"
-	jq -e ".calls < 12000000" all.json
+	jq -e ".calls + .calls_left_out < 12000000" all.json
 	is "init main<init phase<solve<main<init solve<main<init" "$(paths)"
 	is 8000 "$(calls phase)"
 	exclusive_sums_up all.json'

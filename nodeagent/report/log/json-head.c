@@ -12,6 +12,20 @@
 #define FORMAT	"vftr-profile"
 #define VERSION 1
 
+/* Calls of functions that are in no row, by profile.exclude or profile.depth, are apart. */
+static void write_calls(struct json *j, const struct profile *p)
+{
+	uint64_t shown = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		shown += p->stacks[i].calls;
+	if (shown > p->calls)
+		shown = p->calls;
+	json_uint(j, "calls", shown);
+	if (shown < p->calls)
+		json_uint(j, "calls_left_out", p->calls - shown);
+}
+
 static void write_run(struct json *j, const struct report *r)
 {
 	const struct profile *p = r->p;
@@ -41,7 +55,7 @@ static void write_run(struct json *j, const struct report *r)
 	json_seconds(j, "overhead_s", (p->hook_ns_total + p->blocked_ns) / ranks);
 	json_seconds(j, "hooks_s", p->hook_ns_total / ranks);
 	json_uint(j, "events", p->records);
-	json_uint(j, "calls", p->calls);
+	write_calls(j, p);
 	json_uint(j, "lost", p->lost_calls);
 	json_uint(j, "lost_processes", p->lost_processes);
 	json_seconds(j, "blocked_s", p->blocked_ns);
