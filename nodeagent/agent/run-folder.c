@@ -158,6 +158,23 @@ static char *make_new(const char *dir, const char *name, const char *when, bool 
 	return path;
 }
 
+static bool has_results(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d))) {
+		struct result_parsed r;
+
+		found = result_parse(e->d_name, &r) && r.layout == LAYOUT_RUN;
+		result_parsed_free(&r);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 int run_folder_make(
 	struct agent *a, char *const *command, const char *wish, const char *step, char **error)
 {
@@ -174,6 +191,8 @@ int run_folder_make(
 	if (!path)
 		return -1;
 	a->host.output_directory = path;
+	if (wish && !is_new && !step && !a->quiet && has_results(path))
+		complain("results of another run in %s become NAME.old", path);
 	if (is_new && !step) { /* others of the step may not have come to write yet */
 		made = xstrdup(path);
 		maker = getpid();

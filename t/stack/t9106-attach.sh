@@ -65,6 +65,19 @@ test_expect 'it ends after --seconds, and the process goes on' '
 	[ -s got/summary.log ]
 	ls got | grep -q "^node-.*\.log$"'
 
+test_expect 'a folder with results: they become .old, and a line says so' '
+	run "$BIN/shares" serial 1000000
+	rm -rf twice
+	for i in 1 2; do
+		limit "$VFTR" attach -o twice -k profile.sample=100 -s 0.2 "$pid" 2>said.$i
+	done
+	kill -9 "$pid"
+	hasnt said.1 become
+	has said.2 "results of another run in $PWD/twice become NAME.old"
+	[ -s twice/profile.json.old ]
+	[ -s twice/profile.json ]
+	limit "$VFTR" diff twice/profile.json.old twice/profile.json >both'
+
 test_expect 'threads have rows of their own' '
 	run "$BIN/shares" threads 400
 	attach -k profile.sample=50 -k profile_table.threads=all "$pid"

@@ -208,8 +208,15 @@ test_expect 'the agent that a program starts keeps what was there, too' '
 
 test_expect '--output names a folder again: what is in it becomes .old' '
 	for i in 1 2; do
-		limit "$VFTR" run -q -o mine -- "$BIN/times" $i
+		limit "$VFTR" run -o mine -- "$BIN/times" $i 2>err.$i
 	done
+	hasnt err.1 "become"
+	has err.2 "results of another run in $PWD/mine become NAME.old"
+	mkdir empty
+	limit "$VFTR" run -o empty -- "$BIN/times" 1 2>err
+	hasnt err "become"
+	limit "$VFTR" run -q -o empty -- "$BIN/times" 1 2>err
+	[ ! -s err ]
 	is "1 2" "$(calls_of mine/profile.json.old "leaf<main<init") $(calls_of mine/profile.json "leaf<main<init")"
 	is "4 4" "$(ls mine | grep -c old\$) $(ls mine | grep -vc old)"'
 
