@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "nodeagent/base/digits.h"
+#include "nodeagent/base/hash.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
 /* List columns are not padded beyond this: paths may be very long. */
@@ -29,7 +31,9 @@ struct column {
 	enum table_unit unit;
 	bool spare, left_out;
 	size_t width;
-	size_t least; /* width of its numbers and the title */
+	size_t least;	      /* width of its numbers and the title */
+	struct map64 cuts;    /* by hash of a text that was cut: half of the whole one's */
+	struct map64 numbers; /* by hash of a whole text: what its cut one ends with */
 };
 
 struct table {
@@ -55,8 +59,11 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->n_columns; i++)
+	for (size_t i = 0; i < t->n_columns; i++) {
 		free(t->columns[i].title);
+		map64_free(&t->columns[i].cuts);
+		map64_free(&t->columns[i].numbers);
+	}
 	free(t->columns);
 	free(t->text);
 	free(t);
@@ -283,9 +290,61 @@ static void print_title(const struct table *t, const struct column *c, FILE *f)
 	print_cell(f, c->title, left, spare - left);
 }
 
-static void print_value(const struct table *t, const struct column *c, const char *whole, FILE *f)
+static bool take_cut(struct column *c, const char *cut, const char *whole)
 {
-	char *cut = t->limit && text_columns(whole) > c->width ? text_short(whole, c->width) : NULL;
+	const uint64_t hash = stack_hash(cut, strlen(cut));
+	const uint32_t mine = (uint32_t)stack_hash(whole, strlen(whole));
+	const uint32_t *whose = map64_find(&c->cuts, hash);
+
+	if (!whose)
+		map64_add(&c->cuts, hash, mine);
+	return !whose || *whose == mine;
+}
+
+/* The same text has the same number each time. The caller frees. */
+static char *numbered_cut(struct column *c, const char *whole)
+{
+	const uint64_t hash = stack_hash(whole, strlen(whole));
+	const uint32_t *known = map64_find(&c->numbers, hash);
+	const uint32_t number = known ? *known : (uint32_t)c->numbers.n + 2;
+	char suffix[16], *first, *cut;
+
+	if (!known)
+		map64_add(&c->numbers, hash, number);
+	first = text_short(
+		whole, c->width - (size_t)snprintf(suffix, sizeof(suffix), "(%u)", number));
+	cut = xasprintf("%s%s", first, suffix);
+	free(first);
+	return cut;
+}
+
+/*
+ * The whole text in the width of its column, so that no other one of the column reads alike: with
+ * as much of the beginning as of the end, or more of one of them, or a number. The caller frees.
+ */
+static char *cut_to_width(struct column *c, const char *whole)
+{
+	const size_t room = c->width - strlen("..."), half = room / 2;
+	char *cut = NULL;
+
+	for (size_t i = 0; i <= 2 * (room - half); i++) {
+		const size_t more = (i + 1) / 2;
+
+		if (i % 2 ? more > room - half : more > half)
+			continue;
+		free(cut);
+		cut = text_short_at(whole, c->width, i % 2 ? half + more : half - more);
+		if (take_cut(c, cut, whole))
+			return cut;
+	}
+	free(cut);
+	return numbered_cut(c, whole);
+}
+
+static void print_value(struct table *t, size_t column, const char *whole, FILE *f)
+{
+	struct column *c = &t->columns[column];
+	char *cut = t->limit && text_columns(whole) > c->width ? cut_to_width(c, whole) : NULL;
 	const char *text = cut ? cut : whole;
 	size_t columns = text_columns(text), width = width_shown(t, c);
 	size_t spare = width > columns ? width - columns : 0;
@@ -470,7 +529,7 @@ static void print_titles(const struct table *t, FILE *f, char edge)
 	putc_unlocked('\n', f);
 }
 
-static void print_rows(const struct table *t, FILE *f, char edge)
+static void print_rows(struct table *t, FILE *f, char edge)
 {
 	const char *cell = t->text;
 
@@ -479,7 +538,7 @@ static void print_rows(const struct table *t, FILE *f, char edge)
 			if (t->columns[i].left_out)
 				continue;
 			putc_unlocked(edge, f);
-			print_value(t, &t->columns[i], cell, f);
+			print_value(t, i, cell, f);
 		}
 		putc_unlocked(edge, f);
 		putc_unlocked('\n', f);

@@ -94,13 +94,18 @@ static const char *skip_columns(const char *text, size_t columns)
 
 char *text_short(const char *text, size_t columns)
 {
+	return text_short_at(text, columns, columns < 3 ? 0 : (columns - 3) / 2);
+}
+
+char *text_short_at(const char *text, size_t columns, size_t tail)
+{
 	char *plain = text_plain(text);
 	size_t have = text_columns(plain);
 
 	if (have <= columns)
 		return plain;
 
-	size_t tail = (columns - 3) / 2, head = columns - 3 - tail;
+	size_t head = columns - 3 - tail;
 	char *cut = plain + (skip_columns(plain, head) - plain);
 	const char *rest = skip_columns(cut, have - head - tail);
 

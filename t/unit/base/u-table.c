@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "nodeagent/base/table.h"
+#include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
 
 static char *printed(struct table *t)
@@ -411,6 +412,72 @@ START_TEST(no_line_is_longer_than_the_limit)
 }
 END_TEST
 
+/* Cut to 12 columns; texts with one beginning and one end are told apart by what is in between. */
+START_TEST(what_is_cut_reads_like_nothing_else)
+{
+	static const char *const texts[] = {"llvm::Constant::clone", "llvm::Context::clone",
+		"llvm::Constant::clone", "abcdefghi-01234-klmnopqrs", "abcdefghi-5678-klmnopqrs",
+		"abcdefghi-01234-klmnopqrs"};
+	struct table *t = table_new(TABLE_FRAMED);
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	table_limit(t, 16);
+	table_column(t, "x", TABLE_LEFT);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		table_text(t, texts[i]);
+	table_print(t, f);
+	fclose(f);
+	ck_assert_str_eq(text, "+--------------+\n"
+			       "|      x       |\n"
+			       "+--------------+\n"
+			       "| llvm:...lone |\n"
+			       "| llvm...clone |\n"
+			       "| llvm:...lone |\n"
+			       "| abcde...pqrs |\n"
+			       "| abcd...opqrs |\n"
+			       "| abcde...pqrs |\n"
+			       "+--------------+\n");
+	table_free(t);
+	free(text);
+}
+END_TEST
+
+/* Of any number of texts, each of which may come again. */
+START_TEST(a_thousand_that_differ_in_the_middle)
+{
+	struct table *t = table_new(TABLE_FRAMED);
+	char *text, *line, *row[2000];
+	size_t bytes, n = 0;
+	FILE *f = open_memstream(&text, &bytes);
+
+	table_limit(t, 20);
+	table_column(t, "x", TABLE_LEFT);
+	for (int i = 0; i < 2000; i++) {
+		char *name = xasprintf("function_of_%d_with_a_long_end", i % 1000 + 1000);
+
+		table_text(t, name);
+		free(name);
+	}
+	table_print(t, f);
+	fclose(f);
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		ck_assert_uint_eq(strlen(line), 20);
+		if (line[0] == '|' && !strstr(line, " x "))
+			row[n++] = line;
+	}
+	ck_assert_uint_eq(n, 2000);
+	for (size_t i = 0; i < 1000; i++) {
+		ck_assert_str_eq(row[i], row[i + 1000]);
+		for (size_t k = 0; k < i; k++)
+			ck_assert_str_ne(row[i], row[k]);
+	}
+	table_free(t);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("table");
@@ -430,6 +497,8 @@ int main(void)
 	tcase_add_test(c, one_unit_for_a_column);
 	tcase_add_test(c, estimates_are_marked);
 	tcase_add_test(c, no_line_is_longer_than_the_limit);
+	tcase_add_test(c, what_is_cut_reads_like_nothing_else);
+	tcase_add_test(c, a_thousand_that_differ_in_the_middle);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
