@@ -100,7 +100,7 @@ bool vftr_user_has_switched_off(void)
 	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *v = getenv("VFTR_OFF");
 
-	if (getauxval(AT_SECURE))
+	if (getauxval(AT_SECURE) || !vftr_is_wanted_program())
 		return true;
 	for (unsigned i = 0; v && i < sizeof(yes) / sizeof(yes[0]); i++)
 		if (!strcasecmp(v, yes[i]))

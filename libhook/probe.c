@@ -5,6 +5,9 @@
  * in the user's build folder, and an agent of each would linger for a second.
  */
 #include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libhook/process.h"
@@ -31,4 +34,37 @@ bool vftr_is_probe(void)
 			return true;
 	}
 	return false;
+}
+
+/* The n bytes at text, a pattern of a shell, stand for this program. */
+static bool matches(const char *text, size_t n, const char *executable)
+{
+	char pattern[256];
+
+	if (!n || n >= sizeof(pattern))
+		return false;
+	memcpy(pattern, text, n);
+	pattern[n] = '\0';
+	return !fnmatch(pattern, program_invocation_short_name, 0) ||
+	       !fnmatch(pattern, executable, 0);
+}
+
+bool vftr_is_wanted_program(void)
+{
+	const char *v = getenv("VFTR_PROGRAMS"), *base;
+	char path[PATH_MAX];
+
+	if (!v || !v[0])
+		return true;
+	vftr_executable_path(path, sizeof(path));
+	base = strrchr(path, '/');
+	for (;; v++) {
+		const size_t n = strcspn(v, ",");
+
+		if (matches(v, n, base ? base + 1 : path))
+			return true;
+		v += n;
+		if (!*v)
+			return false;
+	}
 }

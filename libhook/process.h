@@ -170,7 +170,8 @@ bool vftr_is_first_copy(void);
 /* copies.c: true if the address is in a copy of this library. Asks the dynamic linker. */
 bool vftr_is_of_a_copy(void *address);
 
-/* attach.c: true if VFTR_OFF is set, which is read before anything else. */
+/* attach.c: true if VFTR_OFF is set, or VFTR_PROGRAMS has another program; read before anything
+ * else. */
 bool vftr_user_has_switched_off(void);
 /*
  * Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event of the
@@ -286,6 +287,9 @@ int vftr_agent_spawn(const char *session);
 
 /* probe.c: this is a program of a build system's own, for which no agent is started. */
 bool vftr_is_probe(void);
+/* probe.c: false if VFTR_PROGRAMS, a list of shell patterns with commas, has none for the name of
+ * this program or of its file. */
+bool vftr_is_wanted_program(void);
 
 /* attach.c: the path of the program; without /proc the one by which it was called. */
 void vftr_executable_path(char *out, size_t bytes);

@@ -254,14 +254,14 @@ _vftr_run()
 	_vftr_command 2 && return
 	case $before in
 	-c | --config | -o | --output | -s | --session | --agent-launcher | --rank | --tag | \
-		-F | --only | -N | --not | --depth | --time-filter) ;;
+		-F | --only | -N | --not | --depth | --time-filter | --programs) ;;
 	-k | --set)
 		compopt -o nospace 2>/dev/null
 		COMPREPLY=($(compgen -S = -W "$(_vftr_keys "$1")" -- "$word"))
 		;;
 	*)
 		_vftr_words "--trace --by-function --rank -F --only -N --not --depth
-			--time-filter --preload --preload=auto --preload=yes
+			--time-filter --programs --preload --preload=auto --preload=yes
 			--preload=no -o --output --require-profile -c --config --lenient -k --set --tag
 			-s --session --agent-launcher --in-step -q --quiet -h --help --" "$word"
 		;;

@@ -11,6 +11,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/agent-words.h"
 
+#define PROGRAMS "programs"
 #define NUMBERED 256 /* options without a letter */
 #define KEYS_MAX 2
 
@@ -56,6 +57,9 @@ static const struct run_option {
 	{"preload", 0, optional_argument, "[=auto|yes|no]", {NULL},
 		"preload the tracing library; auto, the default: into\n"
 		"                       a program that is not linked with it"},
+	{PROGRAMS, 0, required_argument, "LIST", {NULL},
+		"trace only programs of these names, with commas and\n"
+		"                       as shell patterns; not make or the compilers it runs"},
 	{"output", 'o', required_argument, "DIR", {NULL},
 		"the folder to make; %p is the program, %j the batch\n"
 		"                       job, %d date and time, %h the host"},
@@ -146,6 +150,8 @@ static bool add_option(struct run_words *w, const struct run_option *o)
 
 	if (list && !add_pattern(list, o))
 		return false;
+	if (!strcmp(o->name, PROGRAMS)) /* it is for the processes, which inherit it */
+		return !setenv("VFTR_PROGRAMS", optarg, 1);
 	value = optarg ? optarg : "";
 	if (o->keys[0] && o->has_argument && !is_good(o, value))
 		return false;

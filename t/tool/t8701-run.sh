@@ -156,6 +156,22 @@ test_expect '--trace, --by-function, --rank and --set are those keys; --set wins
 	is 2000000 "$(json dump.json .interval_ns)"
 	ls vftr-end-last/'
 
+test_expect '--programs: of a makefile only the program, though it starts others, and by each of its names' '
+	cc_plain "$BIN/prog" "$T/hook/app-end.c"
+	printf "all:\n\ttrue; ls >/dev/null; $BIN/prog counted 3 $PWD/prog.count\n" >programs.mk
+	limit "$VFTR" run -q -o every -- make -s -f programs.mk
+	json every/profile.json ".executables[]" >every.programs
+	grep -x ".*/make" every.programs
+	for list in prog "nothing,pr?g" "*og"; do
+		rm -rf only
+		limit "$VFTR" run -q -o only --programs "$list" -- make -s -f programs.mk
+		is "1 prog" "$(json only/profile.json "\"\(.processes) \(.executables | map(sub(\".*/\"; \"\")) | join(\" \"))\"")"
+	done
+	status_of 125 "$VFTR" run --require-profile -o none --programs "pro,rog,,$(printf %300s x)" -- make -s -f programs.mk 2>err
+	has err "no process of make was traced: only programs named pro,rog,,"
+	# what is left out is as without us
+	VFTR_PROGRAMS=other limit "$VFTR" run -q -o none -- sh -c "exit 7" || is 7 $?'
+
 test_expect '--require-profile: 125 where nothing was traced or nothing could be written' '
 	in_folder require
 	status_of 0 run -q --require-profile -- "$BIN/end" return 2>err

@@ -327,6 +327,8 @@ void launch_environment(
 		keep_directory();
 	if (getenv("VFTR_OFF"))
 		arguments_add(pass, "VFTR_OFF");
+	if (getenv("VFTR_PROGRAMS"))
+		arguments_add(pass, "VFTR_PROGRAMS");
 	if (l->python) {
 		setenv("VFTR_PYTHON", "functions", 1);
 		arguments_add(pass, "VFTR_PYTHON");

@@ -81,9 +81,15 @@ static void examine_program(const struct launch *l, const char *program, struct 
 
 void untraced_say(const struct launch *l)
 {
-	const char *program = launcher_program(l->command);
+	const char *program = launcher_program(l->command), *wanted = getenv("VFTR_PROGRAMS");
 	struct diagnosis d = {0};
 
+	if (wanted && wanted[0]) {
+		complain("no process of %s was traced: only programs named %s were to be "
+			 "(--programs, VFTR_PROGRAMS)",
+			l->command[0], wanted);
+		return;
+	}
 	if (!program) {
 		complain("no process of %s was traced; ask `vftr doctor' about its programs",
 			l->command[0]);
