@@ -29,7 +29,12 @@ for program in stl all; do
 		traced -q -- "./$program" 20
 		"$VFTR" export $program"_$(hostname | cut -d. -f1).vfp" -f speedscope -o $program.json
 		shown $program.json >in_viewer
-		json ${program}_all.json ".stacks[] | select(.t_excl_s > 0 or .calls > 0) | .function" | sort -u >in_profile
+		# a call of less than a nanosecond may have no box
+		json ${program}_all.json ".functions[] | select(.t_incl_s == 0 and .calls > 0) | .function" >no_time
+		json ${program}_all.json ".stacks[] | select(.t_excl_s > 0 or .calls > 0) | .function" |
+			grep -vxF -f no_time | sort -u >in_profile
+		grep -vxF -f no_time in_viewer >seen || [ ! -s in_viewer ]
+		mv seen in_viewer
 		[ $(wc -l <in_profile) -gt 10 ]
 		diff in_profile in_viewer'
 	test_expect "$program, the time line: all names, and no other" '
