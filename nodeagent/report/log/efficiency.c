@@ -138,7 +138,10 @@ ROW_VALUE(uint64_t, window_length, profile_rank_time,
 		at->lock_wait_ns + at->io_ns + at->blocked_ns + at->unknown_ns)
 ROW_VALUE(const char *, host_name, profile_rank_time, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1)
-ROW_VALUE(bool, has_own_waits, profile_rank_time, at->flags &RANK_HAS_WAITS && at->threads == 1)
+/* Waits are those of all threads of a rank: so they are its first thread's if no other calls MPI.
+ */
+ROW_VALUE(bool, has_own_waits, profile_rank_time,
+	at->flags &RANK_HAS_WAITS && (at->threads == 1 || at->mpi_ns == at->all_mpi_ns))
 
 #define TIME(json, type, member, ...)                                                              \
 	COLUMN(NULL, json, type, struct profile_rank_time, member, ##__VA_ARGS__)

@@ -482,6 +482,35 @@ START_TEST(in_json)
 }
 END_TEST
 
+/* Waits in MPI are known for a rank; they are its first thread's if no other thread calls MPI. */
+START_TEST(waits_of_first_threads)
+{
+	struct profile_rank_time *t;
+	const cJSON *of;
+	cJSON *json;
+
+	for (int i = 0; i < 2; i++) {
+		t = rank(0, 60, 100);
+		t->flags |= RANK_HAS_WAITS;
+		t->threads = 2;
+		t->mpi_wait_ns = 30 * MS;
+		t->all_useful_ns += 50 * MS;
+	}
+	t->all_mpi_ns += MS;
+	make();
+	add_stack(p, PROFILE_NONE, "init", UINT64_MAX);
+	free(summary());
+	json = parsed();
+	of = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "per_rank"), 0);
+	is(number(of, "mpi_wait_s"), 0.03);
+	is(number(cJSON_GetObjectItem(of, "all_threads"), "mpi_wait_s"), 0.03);
+	of = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "per_rank"), 1);
+	ck_assert_ptr_null(cJSON_GetObjectItem(of, "mpi_wait_s"));
+	is(number(cJSON_GetObjectItem(of, "all_threads"), "mpi_wait_s"), 0.03);
+	cJSON_Delete(json);
+}
+END_TEST
+
 /* A line of the digest only where there is something to be won, and room for it. */
 START_TEST(good_runs_have_no_line)
 {
@@ -504,7 +533,7 @@ int main(void)
 		window_of_all_ranks, clocks_that_were_not_compared, one_rank,
 		ranks_that_did_nothing_useful, no_window, without_mpi, doubts, threads_and_ranks,
 		nothing_is_more_than_all, device_offload, scaling, in_the_summary, in_json,
-		good_runs_have_no_line};
+		waits_of_first_threads, good_runs_have_no_line};
 	Suite *s = suite_create("efficiency");
 	TCase *c = tcase_create("efficiency");
 
