@@ -13,7 +13,8 @@ import re
 import sys
 
 VOID = {"meta", "input"}
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "%": 0.01,
+	**{unit + "iB": 1024.0 ** (i + 1) for i, unit in enumerate("KMGTPE")}, "B": 1.0}
 CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", "lock_wait_s", "gpu_wait_s",
 	"io_s", "blocked_s", "unknown_s"]
 
@@ -113,6 +114,7 @@ def sums_of(runs):
 	own = sum(s["t_excl_s"] for s in runs[0]["stacks"])
 	ordered = sorted((f["t_excl_s"] for f in runs[0]["functions"]), reverse=True)
 	shown = [s for s in ordered if s >= 0.001 * own][:500]
+	sums.update(s / own for s in shown if own)
 	sums.add(sum(ordered[len(shown):]))
 	pairs = runs[0].get("communication_matrix", [])
 	sums.add(sum(p["bytes_sent"] for p in pairs if p["from"] is None or p["to"] is None))
@@ -139,11 +141,12 @@ def check_shown(report):
 	"""What is read is the number, rounded."""
 	n = 0
 	for exact, text in report.data:
-		found = re.fullmatch(r"(-?[0-9.e+-]+)(?: (ns|us|ms|s|%))?", text)
+		found = re.fullmatch(r"(-?[0-9.e+-]+(?: [0-9]{3})*)(?: (ns|us|ms|s|%|[KMGTPE]iB|B))?", text)
 		assert found, text
-		factor = 0.01 if found[2] == "%" else UNITS.get(found[2], 1.0)
-		read = float(found[1]) * factor
-		if abs(read - exact) > 0.006 * abs(exact) + 0.0006 * factor:
+		factor = UNITS.get(found[2], 1.0)
+		read = float(found[1].replace(" ", "")) * factor
+		least = (0.051 if found[2] == "%" else 0.0006) * factor # of percent one decimal
+		if abs(read - exact) > 0.006 * abs(exact) + least:
 			sys.exit("%s is shown for %r" % (text, exact))
 		n += 1
 	return n
@@ -157,6 +160,16 @@ def check_rows(report, caption, head, rows, key, exact):
 	for row in table[1:]:
 		compare("%s, %s, %s" % (caption, row[0][0], head), row[at][1], rows[row[0][0]][exact])
 	return len(table) - 1
+
+
+def check_order(report):
+	"""What took longest is first."""
+	for caption in ("Functions of MPI, all ranks", "Locks that threads waited for", "Input and output"):
+		if caption in report.tables:
+			rows = report.tables[caption]
+			at = [cell[0] for cell in rows[0]].index("time")
+			times = [row[at][1] for row in rows[1:]]
+			assert times == sorted(times, reverse=True), caption
 
 
 def check_flame(report, run):
@@ -255,6 +268,10 @@ def main(argv):
 			sys.exit("%r (%s) is in no JSON" % (exact, shown))
 	n = check_rows(report, "Functions by their own time, summed over all ranks and threads", "own time",
 		{f["function"]: f for f in runs[0]["functions"]}, "function", "t_excl_s")
+	own = sum(s["t_excl_s"] for s in runs[0]["stacks"])
+	n += check_rows(report, "Functions by their own time, summed over all ranks and threads", "part of all",
+		{f["function"]: {"part": f["t_excl_s"] / own} for f in runs[0]["functions"]}, "function", "part")
+	check_order(report)
 	n += check_shown(report)
 	n += check_flame(report, runs[0])
 	n += check_maps(report, runs[0])
@@ -263,7 +280,7 @@ def main(argv):
 		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}
 		table = report.tables["Functions by their own time, summed over all ranks and threads"]
 		for row in table[1:]:
-			assert row[4][1] == others.get(row[0][0]), row
+			assert row[5][1] == others.get(row[0][0]), row
 	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays"):
 		for title in report.titles.get(picture, []):
 			number = float(re.search(r": (?:[^:0-9]* )?([0-9.e+-]+)(?: s)?$", title)[1])

@@ -66,6 +66,39 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'a run of a program with one slow rank: finding
 	has slow.html "<a href=\"#balance\">Rank 2 makes the others wait"
 	grep "Most useful work" slow.html | grep -q "wait: rank 2 on"'
 
+test_if '[ -n "$mpi" ]' 'no MPI' 'waits in MPI are apart where first threads alone call MPI; where others do, too, it is said' '
+	limit "$VFTR" run -q --preload -k files.active=true -k profile.sample=0 -o helped -- \
+		$(mpirun_of $mpi) -np 3 "$BIN/findings" slow
+	limit "$VFTR" report -o helped.html helped
+	python3 "$SAME" helped.html helped/profile.json
+	for html in slow helped; do
+		has $html.html ">MPI, but for waits</text>"
+		has $html.html ">waits for other ranks in MPI</text>"
+		has $html.html "<th scope=\"row\">Wait at NxN</th>"
+		grep -q "<title>rank 2 on .*: MPI, but for waits " $html.html
+	done
+	mpicc_traced $mpi "$BIN/heat-threads" "$T/demo/heat.c" -fopenmp -lm
+	OMP_NUM_THREADS=2 limit "$VFTR" run -q -o threads -- $(mpirun_of $mpi) -np 2 "$BIN/heat-threads" 200 200 20 >out
+	limit "$VFTR" report -o threads.html threads
+	python3 "$SAME" threads.html threads/profile.json
+	is "null null" "$(jq -r "[.per_rank[].mpi_wait_s | tostring] | join(\" \")" threads/profile.json)"
+	has threads.html ">MPI, with its waits</text>"
+	hasnt threads.html "waits for other ranks in MPI</text>"'
+
+test_expect 'locks and memory have pages; bytes, parts and calls have their units' '
+	printf "%s\n" "#include <stdlib.h>" "static void *step(int n) { return malloc(n); }" \
+		"int main(void) { for (int i = 0; i < 12345; i++) free(step(3 << 20)); return 0; }" >allocates.c
+	cc_traced allocates allocates.c -O0
+	limit "$VFTR" run -q -k memory.active=true -o allocates.run -- ./allocates
+	limit "$VFTR" report -o allocates.html allocates.run
+	python3 "$SAME" allocates.html allocates.run/profile.json
+	has allocates.html "<section id=\"memory\""
+	hasnt allocates.html "<section id=\"io\""
+	hasnt allocates.html "<section id=\"locks\""
+	has allocates.html "<th scope=\"row\">step &lt; main &lt; init</th>"
+	has allocates.html "<data value=\"3145728\">3.00 MiB</data>"
+	has allocates.html "<data value=\"12345\">12 345</data>"'
+
 test_expect 'pages without anything to show are left out' '
 	for page in head time communication nodes; do
 		has mpi.html "<section id=\"$page\""

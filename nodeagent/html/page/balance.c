@@ -55,8 +55,13 @@ static char *rank_name(const struct pages *p, const struct value *row)
 	return xasprintf("rank %s", value_exact(value_member(p->all, row, "rank"), exact) ?: "-");
 }
 
-static void put_strip(
-	struct html *h, const struct pages *p, const struct value *row, double y, double each)
+struct strips {
+	const char **titles; /* of classes */
+	double each;	     /* the width of a second */
+};
+
+static void put_strip(struct html *h, const struct pages *p, const struct value *row, double y,
+	const struct strips *how)
 {
 	const char *node = value_text(p->all, value_member(p->all, row, "node"));
 	char *name = rank_name(p, row);
@@ -69,10 +74,10 @@ static void put_strip(
 
 		if (!(s > 0.0))
 			continue;
-		title = xasprintf("%s on %.60s: %s %.9f s", name, node, page_classes[k].title, s);
-		svg_rect(h, (struct svg_box){x, y, s * each, ROW - 2.0}, page_classes[k].colour,
-			title);
-		x += s * each;
+		title = xasprintf("%s on %.60s: %s %.9f s", name, node, how->titles[k], s);
+		svg_rect(h, (struct svg_box){x, y, s * how->each, ROW - 2.0},
+			page_classes[k].colour, title);
+		x += s * how->each;
 		free(title);
 	}
 	free(name);
@@ -82,8 +87,11 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 {
 	const size_t shown = n < RANKS_MAX ? n : RANKS_MAX;
 	const double legend = page_legend_height(p);
+	struct strips how = {xcalloc(page_n_classes, sizeof(*how.titles)), 0.0};
 	double most = 0.0, y = legend;
 
+	for (size_t k = 0; k < page_n_classes; k++)
+		how.titles[k] = page_class_title(p, k);
 	for (size_t i = 0; i < n; i++) {
 		double s = 0.0;
 
@@ -91,6 +99,7 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 			s += page_class_s(p->all, ranks[i].row, k);
 		most = fmax(most, s);
 	}
+	how.each = most > 0.0 ? PLOT / most : 0.0;
 	svg_begin(h, "balance-ranks", "Time of each rank by what it was spent for",
 		"A bar for each rank, the one with the most useful work first; from left to right "
 		"in the order of the legend. The table below has the same numbers.",
@@ -99,10 +108,11 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 	for (size_t i = 0; i < n; i++) {
 		if (!is_shown(i, n))
 			continue;
-		put_strip(h, p, ranks[i].row, y, most > 0.0 ? PLOT / most : 0.0);
+		put_strip(h, p, ranks[i].row, y, &how);
 		y += ROW;
 	}
 	svg_end(h);
+	free(how.titles);
 }
 
 /* Only with locks.active there is something to be told of them. */

@@ -11,7 +11,7 @@
 
 const struct page_class page_classes[] = {
 	{"useful_s", "useful work", "#009e73"},
-	{"mpi_s", "MPI, but for waits", "#0072b2"},
+	{"mpi_s", "MPI", "#0072b2"},
 	{"mpi_wait_s", "waits for other ranks in MPI", "#56b4e9"},
 	{"openmp_wait_s", "waits in OpenMP", "#e69f00"},
 	{"openmp_idle_s", "idle in OpenMP", "#f0e442"},
@@ -22,6 +22,27 @@ const struct page_class page_classes[] = {
 	{"unknown_s", "not known", "#999999"},
 };
 const size_t page_n_classes = ARRAY_SIZE(page_classes);
+
+/* Waits of a rank's first thread are not known where other threads of it call MPI, too. */
+const char *page_class_title(const struct pages *p, size_t class)
+{
+	const struct value *ranks = page_member(p, "per_rank");
+	size_t known = 0, unknown = 0;
+
+	if (strcmp(page_classes[class].key, "mpi_s"))
+		return page_classes[class].title;
+	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v)) {
+		if (isnan(value_real_of(p->all, v, "mpi_s")))
+			continue;
+		if (isnan(value_real_of(p->all, v, "mpi_wait_s")))
+			unknown++;
+		else
+			known++;
+	}
+	if (!unknown)
+		return "MPI, but for waits";
+	return known ? "MPI, but for known waits" : "MPI, with its waits";
+}
 
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class)
 {
@@ -64,7 +85,7 @@ void page_legend(struct html *h, const struct pages *p)
 		if (!(page_class_sum(p, i) > 0.0))
 			continue;
 		svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, page_classes[i].colour, NULL);
-		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, page_classes[i].title);
+		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, page_class_title(p, i));
 		n++;
 	}
 }

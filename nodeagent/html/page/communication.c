@@ -164,7 +164,7 @@ static void put_array(struct html *h, const struct pages *p, const char *key, co
 	const struct value *array = page_member(p, key);
 
 	if (value_count(array))
-		list_table(h, p->all, array, caption, NULL);
+		list_table_by_time(h, p->all, array, caption);
 }
 
 void page_communication_print(struct html *h, const struct pages *p)

@@ -26,16 +26,24 @@ double page_number(const struct pages *p, const char *key);
 #define PAGE_LEAST 0.001
 #define PAGE_ROWS  500u /* of a table */
 
-/* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
+/* ---- words.c: how keys, numbers and names of the JSON are read -------------------------- */
 
-/* How a number is read; what it counts follows from its key: seconds, bytes. The caller frees. */
+/* A number; what it counts follows from its key: seconds, bytes, a part. The caller frees. */
 char *list_shown(const char *key, const struct value *v);
 /* "own time" of "t_excl_s". The caller frees. */
 char *list_title(const char *key);
+/* "Late sender" of the kind "late_sender"; text, if it is nothing that has another name. */
+const char *list_word(const char *key, const char *text);
+
+/* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
+
 /* The elements of an array of objects, at most PAGE_ROWS; keys: those of the columns, then NULL,
  * or NULL: all that the elements have. */
 void list_table(struct html *h, const struct json_tree *all, const struct value *array,
 	const char *caption, const char *const *keys);
+/* The same with all that the elements have, by falling t_s. */
+void list_table_by_time(struct html *h, const struct json_tree *all, const struct value *array,
+	const char *caption);
 /* The plain members of an object, one below the other. */
 void list_members(struct html *h, const struct json_tree *all, const struct value *object,
 	const char *caption);
@@ -52,6 +60,8 @@ struct page_class {
 };
 extern const struct page_class page_classes[];
 extern const size_t page_n_classes;
+/* Also says whether the time in MPI includes waits for other ranks; static. */
+const char *page_class_title(const struct pages *p, size_t class);
 /* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
 /* Of all ranks. */
@@ -74,8 +84,10 @@ PAGE(iterations)
 PAGE(slices)
 PAGE(communication)
 PAGE(openmp)
+PAGE(locks)
 PAGE(gpu)
 PAGE(io)
+PAGE(memory)
 PAGE(counters)
 PAGE(nodes)
 #undef PAGE

@@ -161,7 +161,7 @@ void page_iterations_print(struct html *h, const struct pages *p)
 		list_table(h, p->all, value_member(p->all, loop, "slow"),
 			"Far longer than others of their kind", slow);
 	list_members(h, p->all, value_member(p->all, loop, "above_median_parts"),
-		"What is above the median, by what it was for (1 is all of it)");
+		"What is above the median, by what it was for");
 	list_table(h, p->all, value_member(p->all, loop, "kinds"), "Kinds of iterations", NULL);
 	list_members(h, p->all, loop, "All of them");
 	list_details(h, "Each iteration as a table");

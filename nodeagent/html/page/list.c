@@ -1,70 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays and objects of the JSON as tables. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
 #define COLUMNS_MAX 40
 
-/* ---- words ----------------------------------------------------------------------------- */
-
-char *list_title(const char *key)
-{
-	static const struct {
-		const char *key, *title;
-	} titles[] = {
-		{"t_excl_s", "own time"},
-		{"t_incl_s", "time with callees"},
-		{"t_s", "time"},
-		{"t_min_s", "least time"},
-		{"t_max_s", "most time"},
-		{"t_avg_s", "mean time"},
-		{"recvs", "receives"},
-		{"cpu_s", "CPU time"},
-		{"wall_s", "time"},
-		{"mpi_s", "MPI"},
-		{"openmp_wait_s", "OpenMP waits"},
-		{"openmp_idle_s", "OpenMP idle"},
-		{"lock_wait_s", "lock waits"},
-		{"gpu_wait_s", "GPU waits"},
-		{"io_s", "I/O"},
-		{"off_cpu_s", "off CPU"},
-		{"id", "call path"},
-		{"pid", "PID"},
-	};
-	char *title;
-
-	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
-		if (!strcmp(titles[i].key, key))
-			return xstrdup(titles[i].title);
-	title = xstrdup(!strncmp(key, "t_", 2) ? key + 2 : key);
-	if (text_ends_with(title, "_s"))
-		title[strlen(title) - 2] = '\0';
-	for (char *s = title; *s; s++)
-		if (*s == '_')
-			*s = ' ';
-	return title;
-}
-
-char *list_shown(const char *key, const struct value *v)
-{
-	const double real = value_real(v);
-	char exact[VALUE_DIGITS];
-
-	if (isnan(real))
-		return xstrdup("----");
-	if (text_ends_with(key, "_s") && strcmp(key, "start_s") && strcmp(key, "end_s") &&
-		strcmp(key, "utc_s"))
-		return xstrdup(quantity_seconds(real).text);
-	if (value_kind(v) == VALUE_INTEGER)
-		return xstrdup(value_exact(v, exact));
-	return xasprintf("%.4g", real);
-}
+/* ---- cells ----------------------------------------------------------------------------- */
 
 /* Plain values of an array in one line; those of objects are left out. */
 static char *joined_values(const struct json_tree *all, const struct value *array)
@@ -86,8 +31,6 @@ static char *joined_values(const struct json_tree *all, const struct value *arra
 	return text;
 }
 
-/* ---- cells ----------------------------------------------------------------------------- */
-
 static void put_value(struct html *h, const struct json_tree *all, const char *key,
 	const struct value *v, bool head)
 {
@@ -101,7 +44,7 @@ static void put_value(struct html *h, const struct json_tree *all, const char *k
 		free(shown);
 		break;
 	case VALUE_TEXT:
-		html_cell(h, value_text(all, v), head);
+		html_cell(h, list_word(key, value_text(all, v)), head);
 		break;
 	case VALUE_BOOL:
 		html_cell(h, value_is_true(v) ? "yes" : "no", head);
@@ -152,6 +95,19 @@ static bool is_plain(const struct json_tree *all, const struct value *v)
 	       value_kind(first) != VALUE_ARRAY;
 }
 
+static void put_path_first(struct columns *c)
+{
+	for (size_t i = 1; i < c->n; i++) {
+		if (strcmp(c->key[0], "id") || strcmp(c->key[i], "path"))
+			continue;
+		memmove(c->key, c->key + 1, i * sizeof(*c->key));
+		c->key[i] = "id";
+		memmove(c->is_number, c->is_number + 1, i * sizeof(*c->is_number));
+		c->is_number[i] = true;
+		return;
+	}
+}
+
 static struct columns columns_of(
 	const struct json_tree *all, const struct value *array, const char *const *keys)
 {
@@ -169,35 +125,73 @@ static struct columns columns_of(
 			if (is_plain(all, v) && strcmp(value_key(all, v), "hash"))
 				add_column(&c, value_key(all, v), v);
 	}
+	if (!keys)
+		put_path_first(&c);
 	return c;
+}
+
+struct timed_row {
+	const struct value *row;
+	double s;
+	size_t index;
+};
+ORDER_BY(by_time, struct timed_row, FALLING(s) ?: RISING(index))
+
+static struct timed_row *rows_of(
+	const struct json_tree *all, const struct value *array, bool are_sorted)
+{
+	struct timed_row *rows = xcalloc(value_count(array) + 1, sizeof(*rows));
+	size_t n = 0;
+
+	for (const struct value *row = value_first(all, array); row;
+		row = value_next(all, row), n++)
+		rows[n] = (struct timed_row){
+			row, are_sorted ? fmax(0.0, value_real_of(all, row, "t_s")) : 0.0, n};
+	qsort(rows, n, sizeof(*rows), by_time);
+	return rows;
+}
+
+static void put_table(struct html *h, const struct json_tree *all, const struct value *array,
+	const char *caption, const char *const *keys, bool are_sorted)
+{
+	const struct columns c = columns_of(all, array, keys);
+	struct timed_row *rows = rows_of(all, array, are_sorted);
+	const size_t n = value_count(array), shown = n < PAGE_ROWS ? n : PAGE_ROWS;
+
+	html_table(h, caption);
+	for (size_t i = 0; i < c.n; i++) {
+		/* those of call paths are numbers; communicators have texts */
+		const bool is_text_id = !strcmp(c.key[i], "id") && !c.is_number[i];
+		char *title = is_text_id ? xstrdup("id") : list_title(c.key[i]);
+
+		html_head(h, title, c.is_number[i]);
+		free(title);
+	}
+	for (size_t k = 0; k < shown; k++) {
+		html_row(h);
+		for (size_t i = 0; i < c.n; i++)
+			list_cell(h, all, rows[k].row, c.key[i], !i);
+		html_close(h);
+	}
+	html_table_end(h);
+	if (shown < n) {
+		html_open(h, "p", NULL);
+		html_format(h, "%zu more rows are in the JSON of the run.", n - shown);
+		html_close(h);
+	}
+	free(rows);
 }
 
 void list_table(struct html *h, const struct json_tree *all, const struct value *array,
 	const char *caption, const char *const *keys)
 {
-	const struct columns c = columns_of(all, array, keys);
-	size_t n = 0;
+	put_table(h, all, array, caption, keys, false);
+}
 
-	html_table(h, caption);
-	for (size_t i = 0; i < c.n; i++) {
-		char *title = list_title(c.key[i]);
-
-		html_head(h, title, c.is_number[i]);
-		free(title);
-	}
-	for (const struct value *row = value_first(all, array); row && n < PAGE_ROWS;
-		row = value_next(all, row), n++) {
-		html_row(h);
-		for (size_t i = 0; i < c.n; i++)
-			list_cell(h, all, row, c.key[i], !i);
-		html_close(h);
-	}
-	html_table_end(h);
-	if (n < value_count(array)) {
-		html_open(h, "p", NULL);
-		html_format(h, "%zu more rows are in the JSON of the run.", value_count(array) - n);
-		html_close(h);
-	}
+void list_table_by_time(
+	struct html *h, const struct json_tree *all, const struct value *array, const char *caption)
+{
+	put_table(h, all, array, caption, NULL, true);
 }
 
 /* A cell whose numbers stand at its left, as texts do. */
@@ -226,7 +220,7 @@ void list_members(struct html *h, const struct json_tree *all, const struct valu
 	for (const struct value *v = value_first(all, object); v; v = value_next(all, v)) {
 		char *title;
 
-		if (!is_plain(all, v))
+		if (!is_plain(all, v) || (value_kind(v) == VALUE_ARRAY && !value_count(v)))
 			continue;
 		title = list_title(value_key(all, v));
 		html_row(h);

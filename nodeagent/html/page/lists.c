@@ -11,6 +11,8 @@ struct list {
 
 static const struct list openmp_lists[] = {
 	{"openmp", "Parallel regions of OpenMP"},
+};
+static const struct list locks_lists[] = {
 	{"locks", "Locks that threads waited for"},
 };
 static const struct list gpu_lists[] = {
@@ -27,7 +29,10 @@ static const struct list io_lists[] = {
 	{"io", "Input and output"},
 	{"files", "Files"},
 	{"posix_files", "Files of the program"},
-	{"memory", "Memory of the program"},
+};
+static const struct list memory_lists[] = {
+	{"memory", "Memory by call path"},
+	{"memory_ranks", "Memory of ranks"},
 };
 static const struct list counters_lists[] = {
 	{"counters", "Hardware counters"},
@@ -72,7 +77,7 @@ static void put_lists(struct html *h, const struct pages *p, const struct list *
 		if (!is_filled(p, lists[i].key))
 			continue;
 		if (value_kind(v) == VALUE_ARRAY)
-			list_table(h, p->all, v, lists[i].caption, NULL);
+			list_table_by_time(h, p->all, v, lists[i].caption);
 		else
 			list_members(h, p->all, v, lists[i].caption);
 	}
@@ -89,7 +94,9 @@ static void put_lists(struct html *h, const struct pages *p, const struct list *
 	}
 
 LISTS_PAGE(openmp)
+LISTS_PAGE(locks)
 LISTS_PAGE(gpu)
 LISTS_PAGE(io)
+LISTS_PAGE(memory)
 LISTS_PAGE(counters)
 LISTS_PAGE(nodes)

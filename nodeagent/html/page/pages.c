@@ -28,8 +28,10 @@ static const struct page {
 	{"iterations", "Iterations", page_iterations_has, page_iterations_print},
 	{"communication", "Communication", page_communication_has, page_communication_print},
 	{"openmp", "OpenMP", page_openmp_has, page_openmp_print},
+	{"locks", "Locks", page_locks_has, page_locks_print},
 	{"gpu", "GPUs", page_gpu_has, page_gpu_print},
 	{"io", "Files", page_io_has, page_io_print},
+	{"memory", "Memory", page_memory_has, page_memory_print},
 	{"counters", "Counters", page_counters_has, page_counters_print},
 	{"nodes", "Nodes and how it ran", page_nodes_has, page_nodes_print},
 };

@@ -44,7 +44,7 @@ static void put_class_row(struct html *h, const struct pages *p, size_t class)
 	if (!(most > 0.0))
 		return;
 	html_row(h);
-	html_cell(h, page_classes[class].title, true);
+	html_cell(h, page_class_title(p, class), true);
 	for (size_t k = 0; k < p->n_runs; k++) {
 		const struct pages run = run_of(p, k);
 		const double s = page_class_sum(&run, class);
@@ -86,7 +86,7 @@ static void put_classes(struct html *h, const struct pages *p)
 	page_legend(h, p);
 	for (size_t i = 0; i < page_n_classes; i++) {
 		const double s = page_class_sum(p, i), width = SVG_WIDTH * s / all;
-		char *title = xasprintf("%s: %.9f s", page_classes[i].title, s);
+		char *title = xasprintf("%s: %.9f s", page_class_title(p, i), s);
 		char *part = xasprintf("%.0f %%", 100.0 * s / all);
 
 		if (s > 0.0)
@@ -180,12 +180,24 @@ static void put_function_heads(struct html *h, const struct pages *p)
 		html_head(h, title, i > 0);
 		free(title);
 	}
+	html_head(h, "part of all", true);
 	for (size_t k = 1; k < p->n_runs; k++) {
 		char *title = xasprintf("own time, %s", p->runs[k].name);
 
 		html_head(h, title, true);
 		free(title);
 	}
+}
+
+static void put_part(struct html *h, const struct pages *p, const struct value *row)
+{
+	const double own = fmax(0.0, value_real_of(p->all, row, "t_excl_s"));
+	const double part = p->own_s > 0.0 ? own / p->own_s : 0.0;
+	char *exact = xasprintf("%.9f", part), *shown = xasprintf("%.1f %%", 100.0 * part);
+
+	html_number(h, exact, shown);
+	free(exact);
+	free(shown);
 }
 
 static void put_function(
@@ -196,6 +208,7 @@ static void put_function(
 	html_row(h);
 	for (size_t i = 0; i < ARRAY_SIZE(function_keys); i++)
 		list_cell(h, p->all, row, function_keys[i], !i);
+	put_part(h, p, row);
 	for (size_t k = 1; k < p->n_runs; k++)
 		list_cell(h, p->runs[k].all, function_named(others[k].names, others[k].n, name),
 			"t_excl_s", false);
@@ -235,5 +248,9 @@ void page_time_print(struct html *h, const struct pages *p)
 	html_element(h, "h3", "Call paths", NULL);
 	page_flame(h, p);
 	html_element(h, "h3", "Functions", NULL);
+	html_element(h, "p",
+		"init is all of a thread's time: its own time is what was outside of functions "
+		"that are traced.",
+		NULL);
 	put_functions(h, p);
 }
