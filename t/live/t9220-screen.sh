@@ -164,7 +164,7 @@ test_expect 'keys: tables, order, filter, pause, help, scroll' '
 	press r
 	until_shown "RANK +NODE +PID"
 	press w
-	until_shown "WAIT FOR"
+	until_shown "KIND OF WAIT"
 	press "?"
 	until_shown "WHAT IT DOES"
 	press "?"

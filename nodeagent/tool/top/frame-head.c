@@ -300,9 +300,10 @@ static char *say_gpu(const struct head *h, bool brief)
 	return say_share(h, brief, "GPU wait", h->v->classes[LIVE_GPU_WAIT]);
 }
 
+/* Lies in the others. */
 static char *say_off_cpu(const struct head *h, bool brief)
 {
-	return say_share(h, brief, "off CPU", h->v->classes[LIVE_OFF_CPU]);
+	return say_share(h, brief, "of all this off CPU", h->v->classes[LIVE_OFF_CPU]);
 }
 
 /* ---- the ranks that work most ---------------------------------------------------------------- */

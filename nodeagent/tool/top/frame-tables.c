@@ -139,7 +139,7 @@ static struct table *paths_begin(bool wide)
 	if (wide)
 		table_column(t, "CALLS", TABLE_RIGHT);
 	table_column(t, "t/call", TABLE_RIGHT);
-	table_column(t, "SPREAD", TABLE_LEFT);
+	table_column(t, "BALANCE", TABLE_LEFT);
 	if (wide)
 		table_column(t, "least..most", TABLE_RIGHT);
 	table_column(t, "of rank", TABLE_RIGHT);
@@ -271,9 +271,9 @@ static struct table *ranks_table(const struct live_view *v)
 
 static struct table *waits_table(const struct live_view *v)
 {
-	static const struct column columns[] = {{"WAIT FOR", TABLE_LEFT}, {"TIME%", TABLE_RIGHT},
-		{"now", TABLE_RIGHT}, {"WAITS/s", TABLE_RIGHT}, {"since start", TABLE_RIGHT},
-		{"WAITS", TABLE_RIGHT}};
+	static const struct column columns[] = {{"KIND OF WAIT", TABLE_LEFT},
+		{"TIME%", TABLE_RIGHT}, {"now", TABLE_RIGHT}, {"WAITS/s", TABLE_RIGHT},
+		{"since start", TABLE_RIGHT}, {"WAITS", TABLE_RIGHT}};
 	struct table *t = table_with(columns, ARRAY_SIZE(columns));
 
 	for (uint32_t i = 0; i < WAIT_KINDS_END; i++) {
@@ -308,7 +308,8 @@ static struct table *help_table(void)
 		{"h or ?", "this help; again: functions"},
 		{"", ""},
 		{"TIME%", "of all threads' time between the last two looks, without callees"},
-		{"SPREAD", "full: what each rank has; empty: what the one with the most has more"},
+		{"BALANCE", "full: all ranks have the same; empty: what the one with the most has "
+			    "more"},
 		{"of rank", "the rank with the most"},
 		{"looks", "what looks take of a CPU, on the node where it is most"},
 	};

@@ -74,6 +74,7 @@ START_TEST(with_room_there_is_all)
 	must_have(HEAD_EFFICIENCY, "efficiency now 71 % (load balance 88, communication 81)");
 	must_have(HEAD_EFFICIENCY, "calls 9.1M/s  records 18M/s  messages 1.9M/s  3.2GB/s");
 	must_have(HEAD_SHARES, "useful 76 %  MPI 24 % (waiting 0)  OpenMP 0 %");
+	must_have(HEAD_SHARES, "  of all this off CPU 0 %");
 	must_have(HEAD_MOST, "most useful time: rank 1187 on node-0009.example 0 %  rank 1188");
 }
 END_TEST
