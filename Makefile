@@ -223,6 +223,7 @@ install: places-are-words all
 	for l in $(classic); do ln -sf vftr $(DESTDIR)$(PREFIX)/bin/$$l || exit; done
 	install -m 644 $(filter $(O)/lib/lib%,$(libs)) $(DESTDIR)$(LIBDIR)
 	install -m 644 $(filter $(O)/lib/vftr/%,$(libs)) $(DESTDIR)$(LIBDIR)/vftr
+	for f in $(wildcard $(O)/lib/vftr/speedscope.*); do install -m 644 $$f $(DESTDIR)$(LIBDIR)/vftr || exit; done
 	$(if $(links),ln -sf libvftrace-$(firstword $(MPIS)).so $(DESTDIR)$(LIBDIR)/libvftrace-mpi.so)
 	install -m 644 $(addprefix libhook/,$(headers)) $(DESTDIR)$(PREFIX)/include
 	$(if $(module),install -m 644 $(module) $(DESTDIR)$(MODDIR))
@@ -233,6 +234,7 @@ install: places-are-words all
 	for f in vftrace-config vftrace-config-version; do \
 		$(call filled,packaging/$$f.cmake.in) >$(DESTDIR)$(CMAKEDIR)/$$f.cmake || exit; done
 	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(DOCDIR)/examples
+	install -d $(DESTDIR)$(DOCDIR)/img && install -m 644 man/img/*.png $(DESTDIR)$(DOCDIR)/img
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
 	for l in $(classic); do ln -sf vftr.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$l.1 || exit; done
@@ -337,7 +339,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-check report-picture bench count scale analyse asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -362,6 +364,15 @@ $(browser): t/report/package.json t/report/package-lock.json
 report-check: $(browser)
 	@$(MAKE) --no-print-directory all $(test_makers)
 	@VFTR_LONG=1 BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
+
+# The viewer of time lines that `vftr report' puts into its file from then on: speedscope, as
+# packaging/report-assets/package-lock.json fixes it, without its font, which would be a request.
+report-assets:
+	@mkdir -p $(O)/report-assets $(O)/lib/vftr && cp packaging/report-assets/*.json $(O)/report-assets/
+	@cd $(O)/report-assets && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@cd $(O)/report-assets/node_modules/speedscope && cp dist/release/speedscope-*.js '$(abspath $(O))/lib/vftr/speedscope.js' && \
+		sed 's/@font-face *{[^}]*}//' dist/release/speedscope-*.css >'$(abspath $(O))/lib/vftr/speedscope.css' && \
+		cp LICENSE '$(abspath $(O))/lib/vftr/speedscope.LICENSE'
 
 # The first picture of README.md, of the report that `make demo' has left.
 report-picture: $(browser)
@@ -428,6 +439,7 @@ help:
 	@echo "make check      install what is missing, build, run every test"
 	@echo "make check-long the same with longer runs and fuzzing"
 	@echo "make report-check  the report in a browser: needs chromium, node and npm"
+	@echo "make report-assets  fetches speedscope by npm, which reports then have for time lines"
 	@echo "make bench      what tracing costs, measured side by side"
 	@echo "make count      instructions of what is done for each event, by valgrind, against t/bench/count.reference"
 	@echo "make scale      messages and memory of 1024 simulated agents, and of 128 real ones; needs root"

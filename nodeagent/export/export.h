@@ -119,6 +119,7 @@ struct export_options {
 	const char *ranks, *output, *base; /* or NULL */
 	struct vfd_span span;
 	bool sum, mangled, quiet; /* quiet: only what is wrong is said */
+	bool may_be_empty;	  /* speedscope: nothing is wrong where no call is */
 };
 
 struct exporter {

@@ -10,6 +10,7 @@
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/html/json-tree.h"
 #include "nodeagent/report/output.h"
+#include "nodeagent/tool/report/timeline.h"
 #include "nodeagent/tool/show/run.h"
 
 static const char usage[] =
@@ -34,7 +35,8 @@ struct reported {
 	char **names;
 	struct json_tree **values;
 	size_t n;
-	char *path; /* of the file if none was named */
+	char *path;		   /* of the file if none was named */
+	struct timeline *timeline; /* of the first run */
 };
 
 static struct json_tree *values_of(struct run *run)
@@ -66,7 +68,10 @@ static int add_run(struct reported *all, char *path, const char *base)
 	}
 	all->names[all->n] = run_short_name(path);
 	all->values[all->n] = values;
-	all->runs[all->n] = (struct page_run){all->names[all->n], values};
+	if (!all->n)
+		all->timeline = timeline_read(run->paths, run->n_paths);
+	all->runs[all->n] = (struct page_run){
+		all->names[all->n], values, all->n ? NULL : timeline_page(all->timeline)};
 	if (!all->n++)
 		all->path = xasprintf("%s/%s.html", run->directory, run->name);
 	return status;
@@ -107,6 +112,7 @@ static void free_reported(struct reported *all)
 	free(all->names);
 	free(all->runs);
 	free(all->path);
+	timeline_free(all->timeline);
 }
 
 int cmd_report(int argc, char **argv)

@@ -199,9 +199,19 @@ const checks = {
 					assert(await inked(page, png) > 0.02);
 			}
 	},
+	async timeline(browser) {
+		const { page, requests, errors } = await pageOf(browser);
+		await page.locator("#timeline-view button").click();
+		const inner = await (await page.waitForSelector("#timeline-view iframe")).contentFrame();
+		await inner.waitForFunction(() => document.body.innerText.includes("thread 0"));
+		assert(await inner.locator("canvas").count() > 0);
+		assert.equal(requests.length, 1);
+		assert.deepEqual(errors.filter(e => !e.includes("GL Driver Message")), []);
+		assert.equal(await page.locator("#timeline-view button").count(), 0);
+	},
 	// argument: the file of the picture
 	async picture(browser) {
-		const { page } = await pageOf(browser, { viewport: { width: 1060, height: 1460 }, deviceScaleFactor: 0.8 });
+		const { page } = await pageOf(browser, { viewport: { width: 1060, height: 1310 }, deviceScaleFactor: 0.8 });
 		await page.screenshot({ path: argument });
 		assert(fs.statSync(argument).size < 100000);
 	},

@@ -145,6 +145,66 @@ test_expect 'two runs: each difference is that of their JSON, and one that is no
 	hasnt same.html "class=\"f d[012456]\""
 	has same.html "class=\"f d3\""'
 
+# a viewer that is no viewer, beside a copy of the program
+mkdir -p viewer/bin viewer/lib/vftr
+cp "$VFTR" viewer/bin/vftr
+printf '%s\n' 'speedscope = "</script><!--<b>";' >viewer/lib/vftr/speedscope.js
+echo 'b { color: red }' >viewer/lib/vftr/speedscope.css
+cat >part.py <<-"EOF"
+	import json, re, sys
+	text = open(sys.argv[1]).read()
+	print(json.dumps(json.loads(re.search('<script type="application/json" id="%s">(.*?)</script>' % sys.argv[2], text, re.S)[1])))
+EOF
+printf "%s\n" "static volatile int n;" "static void step(void) { n++; }" \
+	"int main(void) { for (int i = 0; i < 100; i++) step(); return 0; }" >short.c
+cc_traced short short.c
+
+test_expect 'where a viewer is installed, what was recorded over time is a page; elsewhere nothing is said of it' '
+	limit "$VFTR" run -q --trace -o traced -- ./short
+	limit viewer/bin/vftr report -o over.html traced
+	has over.html "<section id=\"timeline\""
+	has over.html "Calls of all threads that were recorded."
+	python3 "$SAME" over.html traced/profile.json
+	limit "$VFTR" export -q -f speedscope -o calls.json traced
+	is "$(jq -cS ".profiles, .shared" calls.json)" "$(python3 part.py over.html timeline-calls | jq -cS ".profiles, .shared")"
+	is "$(cat viewer/lib/vftr/speedscope.js)" "$(python3 part.py over.html timeline-viewer | jq -r .script)"
+	is 0 "$(grep -c "</script><!--" over.html)"
+	rm traced/*.vfd
+	limit viewer/bin/vftr report -o over.html traced
+	hasnt over.html "<section id=\"timeline\""
+	mv viewer/lib/vftr/speedscope.css away
+	cp -r made-up untraced
+	limit viewer/bin/vftr report -o over.html untraced
+	hasnt over.html "<section id=\"timeline\""
+	mv away viewer/lib/vftr/speedscope.css'
+
+test_expect 'what is too large is shown in part; of a flight recorder one event' '
+	printf "%s\\n" "static volatile int n;" "static void step(void) { n++; }" \
+		"int main(int n, char **arguments) { for (int i = 0; i < 200000; i++) step(); return n > 1; }" >many.c
+	cc_traced many many.c -O0
+	limit "$VFTR" run -q --trace -k overhead.count_tiny=null -o large.run -- ./many
+	limit viewer/bin/vftr report -o large.html large.run
+	has large.html "in the middle of the run; vftr-open(1) shows all."
+	[ "$(wc -c <large.html)" -le 5000000 ]
+	[ "$(python3 part.py large.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]
+	status_of 1 limit "$VFTR" run -q -k overhead.count_tiny=null -k sampling.keep=10s -k sampling.when=death -o kept -- ./many x
+	limit viewer/bin/vftr report -o kept.html kept
+	grep "Calls of all threads in the last .* before the event death" kept.html
+	[ "$(python3 part.py kept.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]'
+
+test_expect 'a damaged sampling file, or no room for a temporary one, costs the time line alone' '
+	limit "$VFTR" run -q --trace -o hurt -- ./short
+	for f in hurt/*.vfd; do
+		head -c 600 "$f" >half
+		cp half "$f"
+	done
+	limit viewer/bin/vftr report -o hurt.html hurt 2>said
+	python3 "$SAME" hurt.html hurt/profile.json
+	limit "$VFTR" run -q --trace -o hurt2 -- ./short
+	TMPDIR=$PWD/none limit viewer/bin/vftr report -o hurt2.html hurt2 2>said
+	has said "the report has no time line"
+	python3 "$SAME" hurt2.html hurt2/profile.json'
+
 test_expect 'several runs: a column of efficiencies for each' '
 	limit "$VFTR" report -o two.html mpi collectives
 	python3 "$SAME" two.html mpi.out/profile.json collectives.out/profile.json

@@ -57,6 +57,20 @@ test_expect 'call paths are marked by a text' 'seen mark made.html'
 test_expect 'tables are sorted by numbers and by names' 'seen sort made.html'
 test_expect 'tables are searched' 'seen search made.html'
 
+test_if '[ -e "$LIB/vftr/speedscope.js" ]' 'no speedscope: make report-assets fetches it' \
+	'calls over time are shown where a reader asks for them, in a page that passes axe-core and needs no network' '
+	printf "%s\\n" "static volatile int n;" "static void step(void) { n++; }" \
+		"int main(void) { for (int i = 0; i < 100; i++) step(); return 0; }" >short.c
+	cc_traced short short.c
+	limit "$VFTR" run -q --trace -o traced -- ./short
+	limit "$VFTR" report -o traced.html traced
+	seen timeline traced.html
+	seen alone traced.html
+	seen plain traced.html
+	seen narrow traced.html
+	seen axe traced.html light
+	seen axe traced.html dark'
+
 test_expect '100 000 call paths and 4 096 ranks can be seen within a second' '
 	"$BUILD/t/report/make-large" large.vfp
 	limit "$VFTR" report -o large.html large.vfp

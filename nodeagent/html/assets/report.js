@@ -164,4 +164,46 @@
 		if (e.key === "Escape")
 			zoom(0, width);
 	});
+
+	// The time line: a page of its own, made when it is asked for.
+	function showTimeline(view, viewer, calls) {
+		const frame = document.createElement("iframe");
+		frame.title = "Time line";
+		view.replaceChildren(frame);
+		const inner = frame.contentWindow, page = frame.contentDocument;
+		page.documentElement.lang = "en";
+		page.title = "Time line";
+		const style = page.createElement("style"), script = page.createElement("script");
+		style.textContent = viewer.style;
+		script.textContent = viewer.script;
+		page.head.append(style);
+		// It would fetch a file of this name as a script, and takes the text in its place.
+		inner.location.hash = "#localProfilePath=-";
+		const put = page.head.appendChild;
+		page.head.appendChild = element => {
+			if (element.tagName !== "SCRIPT")
+				return put.call(page.head, element);
+			setTimeout(() => {
+				const bytes = new TextEncoder().encode(calls);
+				let text = "";
+				for (let i = 0; i < bytes.length; i += 8192)
+					text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+				inner.speedscope.loadFileFromBase64("time line", btoa(text));
+			});
+			return element;
+		};
+		page.body.append(script);
+		frame.focus();
+	}
+
+	const view = document.getElementById("timeline-view");
+	if (view) {
+		const button = document.createElement("button");
+		button.type = "button";
+		button.textContent = "Show the time line";
+		button.addEventListener("click", () => showTimeline(view,
+			JSON.parse(document.getElementById("timeline-viewer").textContent),
+			document.getElementById("timeline-calls").textContent));
+		view.replaceChildren(button);
+	}
 })();

@@ -90,7 +90,11 @@ PAGE(io)
 PAGE(memory)
 PAGE(counters)
 PAGE(nodes)
+PAGE(timeline)
 #undef PAGE
+
+/* timeline.c: for the script, behind the JSON of the run. */
+void page_timeline_data(struct html *h, const struct pages *p);
 
 /* flame.c: a part of page time. */
 void page_flame(struct html *h, const struct pages *p);

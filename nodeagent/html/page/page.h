@@ -8,9 +8,17 @@
 
 struct json_tree;
 
+/* Calls over time, for the viewer speedscope. */
+struct page_timeline {
+	const char *viewer; /* JSON: its "script" and "style" */
+	const char *calls;  /* JSON: what it reads */
+	const char *note;   /* a sentence: what part of the run this is */
+};
+
 struct page_run {
-	const char *name;	     /* for the head of a column */
-	const struct json_tree *all; /* its JSON: vftr-profile(5) */
+	const char *name;		      /* for the head of a column */
+	const struct json_tree *all;	      /* its JSON: vftr-profile(5) */
+	const struct page_timeline *timeline; /* of the first run, or NULL */
 };
 
 /* All pages show the first of n >= 1 runs; that of the efficiency all, the tables of classes and

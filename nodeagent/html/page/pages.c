@@ -34,6 +34,7 @@ static const struct page {
 	{"memory", "Memory", page_memory_has, page_memory_print},
 	{"counters", "Counters", page_counters_has, page_counters_print},
 	{"nodes", "Nodes and how it ran", page_nodes_has, page_nodes_print},
+	{"timeline", "Time line", page_timeline_has, page_timeline_print},
 };
 
 const struct value *page_member(const struct pages *p, const char *key)
@@ -109,7 +110,12 @@ static void put_head(struct html *h, const struct pages *p)
 	html_void(h, "meta", "name", "viewport", "content", "width=device-width, initial-scale=1",
 		NULL);
 	html_void(h, "meta", "http-equiv", "Content-Security-Policy", "content",
-		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'", NULL);
+		p->runs[0].timeline
+			? "default-src 'none'; style-src 'unsafe-inline'; "
+			  "script-src 'unsafe-inline' 'wasm-unsafe-eval'" /* names of C++ */
+			: "default-src 'none'; style-src 'unsafe-inline'; "
+			  "script-src 'unsafe-inline'",
+		NULL);
 	html_open(h, "title", NULL);
 	html_format(h, "%s: vftr report", value_text(p->all, page_member(p, "application")));
 	html_close(h);
@@ -182,6 +188,7 @@ void pages_write(FILE *f, const struct page_run *runs, size_t n)
 	put_navigation(h, &p);
 	put_pages(h, &p);
 	put_json(h, &p);
+	page_timeline_data(h, &p);
 	html_own(h, "script", report_js, report_js_bytes);
 	html_free(h);
 }

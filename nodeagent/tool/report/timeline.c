@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/tool/report/timeline.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nodeagent/base/installed.h"
+#include "nodeagent/base/json-write.h"
+#include "nodeagent/base/result-files.h"
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/export/export.h"
+#include "nodeagent/html/page/page.h"
+#include "nodeagent/trace/format.h"
+
+#define SCRIPT	     "vftr/speedscope.js"
+#define STYLE	     "vftr/speedscope.css"
+#define BYTES_MOST   1900000u /* of what was recorded; a report has 5 MB at most */
+#define VIEWER_BYTES 1500000u
+#define TRIES	     12
+
+struct files {
+	struct vfd_file **files;
+	size_t n, cap;
+	char *event; /* of the first one's name, or NULL */
+};
+
+struct timeline {
+	struct page_timeline page;
+	char *viewer, *calls, *note;
+};
+
+/* ---- texts of files -------------------------------------------------------------------- */
+
+/* A file of at most this many bytes, or NULL. The caller frees. */
+static char *text_of(const char *path, size_t most)
+{
+	FILE *f = fopen(path, "re");
+	char *text = xmalloc(most + 2);
+	const size_t n = f ? fread(text, 1, most + 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	if (n && n <= most)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static char *installed_text(const char *name)
+{
+	char *prefix = installed_prefix();
+	char *folder = prefix ? installed_library_folder(prefix, name) : NULL;
+	char *path = folder ? xasprintf("%s/%s", folder, basename(name)) : NULL;
+	char *text = path ? text_of(path, VIEWER_BYTES) : NULL;
+
+	free(path);
+	free(folder);
+	free(prefix);
+	return text;
+}
+
+/* Script and style as JSON, or NULL: the viewer is not there. */
+static char *viewer_of(void)
+{
+	char *script = installed_text(SCRIPT), *style = installed_text(STYLE), *text = NULL;
+	size_t bytes;
+	FILE *f = script && style ? open_memstream(&text, &bytes) : NULL;
+
+	if (f) {
+		struct json j;
+
+		json_begin(&j, f, 0);
+		json_object(&j, NULL);
+		json_string(&j, "script", script);
+		json_string(&j, "style", style);
+		json_close(&j);
+		fclose(f);
+	}
+	free(script);
+	free(style);
+	return text;
+}
+
+/* ---- the sampling files ---------------------------------------------------------------- */
+
+static void add_file(struct files *in, const char *path)
+{
+	char *error = NULL;
+	struct vfd_file *f = file_begins_with(path, VFD_MAGIC) ? vfd_open(path, &error) : NULL;
+
+	if (error)
+		complain("%s", error);
+	free(error);
+	if (!f)
+		return;
+	in->files = grow(in->files, in->n, &in->cap, sizeof(struct vfd_file *));
+	in->files[in->n++] = f;
+}
+
+/* Is this the name of a sampling file of an event, on the node of the profile STEM.vfp? */
+static bool is_of_event(const char *name, const char *stem, const char *event)
+{
+	const size_t n = strlen(stem), bytes = strlen(name);
+	const char *found = result_event_in(name);
+
+	return !strncmp(name, stem, n) && found == name + n + 1 && bytes > 4 &&
+	       !strcmp(name + bytes - 4, ".vfd") && (!event || !strcmp(found, event));
+}
+
+static void add_event(struct files *in, const char *directory, const char *stem)
+{
+	struct dirent **list;
+	const int n = scandir(directory, &list, NULL, alphasort);
+	bool found = false;
+
+	for (int i = 0; i < n; i++) {
+		if (!found && is_of_event(list[i]->d_name, stem, in->event)) {
+			char *path = xasprintf("%s/%s", directory, list[i]->d_name);
+
+			found = true;
+			if (!in->event)
+				in->event = xstrdup(result_event_in(list[i]->d_name));
+			add_file(in, path);
+			free(path);
+		}
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+}
+
+static void add_files_of(struct files *in, const char *profile)
+{
+	const size_t n = strlen(profile);
+	char *directory, *stem, *path;
+
+	if (n <= 4 || strcmp(profile + n - 4, ".vfp"))
+		return;
+	path = xasprintf("%.*s.vfd", (int)(n - 4), profile);
+	directory = file_directory(profile);
+	stem = xasprintf("%.*s", (int)(strlen(basename(path)) - 4), basename(path));
+	if (!in->event && !access(path, F_OK))
+		add_file(in, path);
+	else
+		add_event(in, directory, stem);
+	free(path);
+	free(stem);
+	free(directory);
+}
+
+static void files_free(struct files *in)
+{
+	for (size_t i = 0; i < in->n; i++)
+		vfd_close(in->files[i]);
+	free(in->files);
+	free(in->event);
+}
+
+/* ---- the part that is shown ------------------------------------------------------------ */
+
+static struct vfd_span span_of(const struct files *in)
+{
+	struct vfd_span all = {true, true, INT64_MAX, INT64_MIN};
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct vfd_facts *facts = vfd_facts(in->files[i]);
+
+		if (facts->start < all.from)
+			all.from = facts->start;
+		if (facts->end > all.to)
+			all.to = facts->end;
+	}
+	if (all.to < all.from || (uint64_t)all.to - (uint64_t)all.from > INT64_MAX)
+		all.to = all.from; /* nonsense */
+	return all;
+}
+
+/* Writes calls of this time to a file in speedscope's format; its bytes, 0: said why not. */
+static size_t export_to(const char *path, const struct files *in, const struct vfd_span *span)
+{
+	const struct export_options o = {
+		.output = path, .span = *span, .quiet = true, .may_be_empty = true};
+	struct stat st;
+	size_t i = 0;
+
+	while (strcmp(export_formats[i].name, "speedscope"))
+		i++;
+	if (export_run(&export_formats[i], &o, in->files, in->n, "time line") == 2 ||
+		stat(path, &st))
+		return 0;
+	return (size_t)st.st_size;
+}
+
+/* A part of this length: before an event the last one, else the one in the middle. */
+static struct vfd_span part_of(const struct vfd_span *all, const char *event, int64_t length)
+{
+	const int64_t less = all->to - all->from - length, after = event ? 0 : less / 2;
+
+	/* with its last event, which is at `to' */
+	if (!less)
+		return (struct vfd_span){.from = all->from, .to = all->to};
+	return (struct vfd_span){true, true, all->from + less - after, all->to - after};
+}
+
+/* The longest part that has room, or nearly so, as *span. */
+static char *some_calls(const char *path, const struct files *in, struct vfd_span *span)
+{
+	const struct vfd_span all = *span;
+	int64_t good = 0, bad = all.to - all.from, length = bad;
+	char *text = NULL;
+
+	for (int i = 0; i < TRIES && length > good; i++) {
+		const struct vfd_span part = part_of(&all, in->event, length);
+		const size_t bytes = export_to(path, in, &part);
+
+		if (!bytes)
+			break;
+		if (bytes <= BYTES_MOST) {
+			free(text);
+			text = text_of(path, BYTES_MOST);
+			if (text && !strstr(text, "\"events\":[")) {
+				free(text);
+				text = NULL;
+			}
+			*span = part;
+			good = length;
+			if (length == bad || bytes > BYTES_MOST / 2)
+				break;
+		} else {
+			bad = length;
+		}
+		length = good ? good + (bad - good) / 2
+			      : (int64_t)(0.9 * BYTES_MOST / (double)bytes * (double)bad);
+	}
+	return text;
+}
+
+static char *calls_of(const struct files *in, struct vfd_span *span)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = xasprintf("%s/vftr-report.XXXXXX", folder && *folder ? folder : "/tmp");
+	const int fd = mkstemp(path);
+	char *text = NULL;
+
+	if (fd < 0) {
+		complain("%s: %s; the report has no time line", path, strerror(errno));
+	} else {
+		close(fd);
+		text = some_calls(path, in, span);
+		unlink(path);
+	}
+	free(path);
+	return text;
+}
+
+static char *note_of(const struct files *in, const struct vfd_span *span)
+{
+	const struct vfd_span all = span_of(in);
+	const double s = 1e-9 * (double)(span->to - span->from);
+	const bool is_all = span->from == all.from && span->to == all.to;
+
+	if (in->event)
+		return xasprintf("Calls of all threads in the%s %s before the event %.*s.",
+			is_all ? "" : " last", quantity_seconds(s).text,
+			(int)strcspn(in->event, "."), in->event);
+	if (is_all)
+		return xstrdup("Calls of all threads that were recorded.");
+	return xasprintf(
+		"Calls of all threads in %s in the middle of the run; vftr-open(1) shows all.",
+		quantity_seconds(s).text);
+}
+
+struct timeline *timeline_read(char *const *profiles, size_t n)
+{
+	struct files in = {0};
+	struct timeline *t = NULL;
+	char *viewer = viewer_of();
+
+	for (size_t i = 0; viewer && i < n; i++)
+		add_files_of(&in, profiles[i]);
+	if (in.n) {
+		struct vfd_span span;
+
+		t = xcalloc(1, sizeof(*t));
+		vfd_line_up(in.files, in.n);
+		vfd_shorten_names(in.files, in.n);
+		span = span_of(&in);
+		t->calls = calls_of(&in, &span);
+		t->note = note_of(&in, &span);
+		t->viewer = viewer;
+		t->page = (struct page_timeline){t->viewer, t->calls, t->note};
+		viewer = NULL;
+	}
+	files_free(&in);
+	free(viewer);
+	return t;
+}
+
+const struct page_timeline *timeline_page(const struct timeline *t)
+{
+	return t && t->calls ? &t->page : NULL;
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	free(t->viewer);
+	free(t->calls);
+	free(t->note);
+	free(t);
+}
