@@ -3,13 +3,15 @@
  * app-filter N MODE...: main() calls setup(), which calls leaf(), and N times step(), which calls
  * inner() and leaf(); inner() calls leaf() in a region, "phase". MODE:
  *	threads T	work() in each of so many threads, which calls step() N times
- *	until FILE	the same in 8 threads, each until there is FILE; prints their calls of
- *step() recurse D	down(D) calls itself by way of up(), and leaf() at the end jump N
- *so many times leave() is left by longjmp(), from far() in inside()
+ *	until FILE	the same in 8 threads, each until there is FILE, which rest in some calls
+ *			of step(); prints how often they called it
+ *	recurse D	down(D) calls itself by way of up(), and leaf() at the end
+ *	jump N		so many times leave() is left by longjmp(), from far() in inside()
  *	fork		a child, made in making(), which work()s there and when that has returned
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #define KEEP __attribute__((noinline))
 
 static __thread volatile uint64_t value;
+static __thread bool rests; /* now and then in step(), before it calls leaf() */
 static long turns;
 static jmp_buf back;
 
@@ -46,6 +49,8 @@ KEEP static void inner(void)
 KEEP static void step(void)
 {
 	inner();
+	if (rests && value / 200 % 10 == 0)
+		usleep(1000);
 	leaf();
 	value++;
 }
@@ -83,10 +88,10 @@ KEEP static void *endless(void *unused)
 {
 	uint64_t n = 0;
 
+	rests = true;
 	while (access(end_file, F_OK)) {
 		work();
 		n += (uint64_t)turns;
-		usleep(200);
 	}
 	__atomic_fetch_add(&steps, n, __ATOMIC_RELAXED);
 	return unused;
