@@ -25,7 +25,7 @@ one_of_many() {
 		{ limit "$VFTR" run -q -- "$BIN/end" counted 30 "$PWD/count.$1" & } 2>/dev/null
 		me=$!
 		wait_for 30 "[ -s count.$1 ]"
-		sleep "0.$(shuf -i 0-99 -n 1)"
+		sleep "0.0$(shuf -i 0-99 -n 1)"
 		pkill -9 -xf "$BIN/end counted 30 $PWD/count.$1"
 		wait $me && me=0 || me=$?
 		echo $me >status.$1
