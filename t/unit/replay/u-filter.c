@@ -47,6 +47,7 @@ static int same_key(void *ctx, uint64_t key, uint64_t site)
 
 struct path {
 	unsigned up, key;
+	unsigned below[KEYS]; /* the path with this key next; 0: none */
 	uint64_t calls, ticks;
 };
 
@@ -63,12 +64,13 @@ static unsigned n_calls;
 
 static unsigned path_below(unsigned up, unsigned key)
 {
-	for (unsigned i = 1; i < n_paths; i++)
-		if (paths[i].up == up && paths[i].key == key)
-			return i;
+	unsigned *below = &paths[up].below[key];
+
+	if (*below)
+		return *below;
 	ck_assert_uint_lt(n_paths, PATHS_MAX);
 	paths[n_paths] = (struct path){.up = up, .key = key};
-	return n_paths++;
+	return *below = n_paths++;
 }
 
 static unsigned path_now(void)
@@ -192,6 +194,7 @@ static void begin_again(void)
 	used = 0;
 	ticks = based = START;
 	memset(block, 0, sizeof(block));
+	paths[0] = (struct path){0};
 	n_paths = 1;
 	n_calls = 0;
 }
