@@ -63,7 +63,7 @@ if (eval "$steps") >/dev/null; then
 	gcc $TEST_FLAGS -finstrument-functions -no-pie -o "$BIN/stepped" "$T/hook/app-left.c" \
 		"$LIB/libvftrace.a" -ldl -lpthread
 fi
-stride=7
+stride=13
 [ -z "$VFTR_LONG" ] || { stride=1; TEST_COMMAND_SECONDS=500; }
 
 # step FUNCTION STEP [AGENT OPTION...]
