@@ -41,6 +41,11 @@ static uint32_t path_now(const struct reader_line *l)
 	return l->n_frames ? l->frames[l->n_frames - 1].path : 0;
 }
 
+static enum causal_work work_now(const struct reader_line *l)
+{
+	return l->n_frames ? l->frames[l->n_frames - 1].work : CAUSAL_USEFUL;
+}
+
 static bool is_init(const struct vfd_function *f)
 {
 	return f && f->kind == VFD_FUNCTION_MPI &&
@@ -52,16 +57,36 @@ static bool is_finalize(const struct vfd_function *f)
 	return f && f->kind == VFD_FUNCTION_MPI && f->index == VFTR_MPI_FINALIZE;
 }
 
+static bool is_lock_wait(const struct vfd_function *f)
+{
+	return f && f->kind == VFD_FUNCTION_REGION && f->index == VFD_REGION_LOCK_WAIT;
+}
+
+static enum causal_work work_of(const struct vfd_function *f)
+{
+	if (f && f->kind == VFD_FUNCTION_MPI)
+		return CAUSAL_IN_MPI;
+	return is_lock_wait(f) ? CAUSAL_LOCK_WAIT : CAUSAL_USEFUL;
+}
+
+/* Where MPI and OpenMP wait for locks is theirs. */
+static bool is_of_caller(const struct reader_line *l, const struct vfd_function *f)
+{
+	const struct frame *top = l->n_frames ? &l->frames[l->n_frames - 1] : NULL;
+
+	return top && is_lock_wait(f) && (top->work == CAUSAL_IN_MPI || top->waits != NO_TEAM_WAIT);
+}
+
 /* What vftr has made, as the wait in a call of MPI, is of the function that it stands in. */
 static struct frame frame_of(
 	const struct reader_line *l, const struct vfd_function *f, uint32_t path)
 {
 	const bool in_call = l->call;
 
-	if (in_call && f && (f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP))
+	if (is_of_caller(l, f) ||
+		(in_call && f && (f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP)))
 		return l->frames[l->n_frames - 1];
-	return (struct frame){path, !f || f->kind != VFD_FUNCTION_MPI,
-		in_call ? NO_TEAM_WAIT : reader_team_wait_of(f)};
+	return (struct frame){path, work_of(f), in_call ? NO_TEAM_WAIT : reader_team_wait_of(f)};
 }
 
 static void enter_function(struct reader *r, uint32_t line, const struct vfd_event *e)
@@ -72,15 +97,15 @@ static void enter_function(struct reader *r, uint32_t line, const struct vfd_eve
 
 	*LIST_ADD(l, frames) = frame;
 	if (l->call) {
-		causal_path(r->run->c, line, e->time, frame.path, frame.useful);
+		causal_path(r->run->c, line, e->time, frame.path, frame.work);
 		return;
 	}
 	if (is_finalize(f)) {
 		causal_end(r->run->c, line, e->time, frame.path);
 		l->ended = true;
 	}
-	if (frame.useful) {
-		causal_path(r->run->c, line, e->time, frame.path, true);
+	if (frame.work != CAUSAL_IN_MPI) {
+		causal_path(r->run->c, line, e->time, frame.path, frame.work);
 		return;
 	}
 	l->call = l->n_frames;
@@ -102,13 +127,12 @@ static void leave_function(struct reader *r, uint32_t line, const struct vfd_eve
 		causal_begin(r->run->c, line, e->time, left, path_now(l));
 	}
 	if (!l->call) {
-		causal_path(r->run->c, line, e->time, path_now(l), true);
+		causal_path(r->run->c, line, e->time, path_now(l), work_now(l));
 	} else if (l->n_frames < l->call) {
 		l->call = 0;
 		causal_leave(r->run->c, line, e->time, path_now(l));
 	} else {
-		causal_path(
-			r->run->c, line, e->time, path_now(l), l->frames[l->n_frames - 1].useful);
+		causal_path(r->run->c, line, e->time, path_now(l), work_now(l));
 	}
 }
 

@@ -130,10 +130,9 @@ void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path)
 	line_read(c, line, &(struct item){.t = t, .kind = ITEM_END, .path = path});
 }
 
-void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, bool useful)
+void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, enum causal_work work)
 {
-	line_read(
-		c, line, &(struct item){.t = t, .kind = ITEM_PATH, .path = path, .useful = useful});
+	line_read(c, line, &(struct item){.t = t, .kind = ITEM_PATH, .path = path, .work = work});
 }
 
 void causal_enter(struct causal *c, uint32_t line, int64_t t, uint32_t path)
@@ -164,7 +163,8 @@ static void add_up(struct causal *c)
 		t->begin = l->begin < t->begin ? l->begin : t->begin;
 		t->end = l->end > t->end ? l->end : t->end;
 		t->useful += (double)l->sum_useful;
-		t->mpi += (double)(l->end - l->begin - l->sum_useful);
+		t->lock_wait += (double)l->sum_lock_wait;
+		t->mpi += (double)(l->end - l->begin - l->sum_useful - l->sum_lock_wait);
 		t->ideal = l->k > t->ideal ? l->k : t->ideal;
 		if (t->lines == 1 || l->sum_useful > t->useful_max) {
 			t->useful_max = l->sum_useful;
@@ -195,7 +195,8 @@ static void count_missing(struct causal *c)
 /* A few short ones are in each program. */
 static void doubt_untold(struct causal *c)
 {
-	const double share = c->totals.untold / (c->totals.useful + c->totals.mpi);
+	const double share =
+		c->totals.untold / (c->totals.useful + c->totals.lock_wait + c->totals.mpi);
 
 	if (share >= 0.01)
 		causal_add_doubt(c, CAUSAL_UNTOLD, (uint64_t)(100.0 * share + 0.5));
@@ -234,7 +235,8 @@ bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line
 {
 	const struct line *l = &c->lines[line];
 
-	*to = (struct causal_line_times){l->begin, l->end, l->sum_useful, l->waits};
+	*to = (struct causal_line_times){
+		l->begin, l->end, l->sum_useful, l->sum_lock_wait, l->waits};
 	return l->begun;
 }
 

@@ -56,6 +56,13 @@ extern const struct causal_doubt_words {
 
 struct causal;
 
+/* What a line does outside of MPI, or below a call of MPI in functions of the program. */
+enum causal_work {
+	CAUSAL_IN_MPI,	 /* in functions of MPI again */
+	CAUSAL_USEFUL,	 /* in others */
+	CAUSAL_LOCK_WAIT /* waits for other threads of its process: vftr-locks(7) */
+};
+
 struct causal_line {
 	uint32_t node;	     /* lines of one node share a clock */
 	int64_t clock_error; /* bound of the error of that clock; between nodes both count */
@@ -82,9 +89,8 @@ uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n);
 void causal_begin(struct causal *c, uint32_t line, int64_t t, uint32_t init, uint32_t path);
 /* It enters MPI_Finalize, called as path, or is seen no more. */
 void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path);
-/* It is in path from now on: outside of MPI, or below a call of MPI, in a function of the
- * program (useful) or of MPI again. */
-void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, bool useful);
+/* It is in path from now on: outside of MPI, or below a call of MPI. */
+void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, enum causal_work work);
 /* It enters a call of MPI; it leaves it, and is in path then. */
 void causal_enter(struct causal *c, uint32_t line, int64_t t, uint32_t path);
 void causal_leave(struct causal *c, uint32_t line, int64_t t, uint32_t path);
@@ -129,10 +135,11 @@ bool causal_finish(struct causal *c, char **error);
 struct causal_totals {
 	uint32_t lines;	    /* that have begun */
 	int64_t begin, end; /* of the window: the first begin, the last end */
-	double useful;	    /* outside of MPI in the windows of all lines, summed */
+	double useful;	    /* outside of MPI in the windows of all lines, summed; without */
+	double lock_wait;   /* waits for other threads of their processes, summed */
 	int64_t useful_max;
 	uint32_t useful_line; /* that has it */
-	int64_t ideal;	      /* the longest chain of useful time: k at its end */
+	int64_t ideal;	      /* the longest chain of both: k at its end */
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
 	double untold; /* in calls of MPI that have said of no message, summed: their waits are not
@@ -145,7 +152,7 @@ const struct causal_totals *causal_totals(const struct causal *c);
 
 /* Its window and its useful time; false: it has not begun. */
 struct causal_line_times {
-	int64_t begin, end, useful, waits;
+	int64_t begin, end, useful, lock_wait, waits;
 };
 bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line_times *to);
 

@@ -96,8 +96,8 @@ enum item_kind {
 
 struct item {
 	int64_t t;
-	uint32_t kind : 30, useful : 1, with_call : 1;
-	uint32_t path, other; /* ARRIVE: arrival */
+	uint32_t kind : 29, with_call : 1, work : 2; /* work: enum causal_work */
+	uint32_t path, other;			     /* ARRIVE: arrival */
 	union {
 		struct flight *flight;
 		struct instance *instance;
@@ -117,10 +117,11 @@ struct comm_time {
 
 struct line {
 	struct causal_line is;
-	bool begun, ended, in_call, useful; /* useful: now */
-	uint32_t path;			    /* now, since */
+	bool begun, ended, in_call;
+	enum causal_work work; /* now */
+	uint32_t path;	       /* now, since */
 	int64_t since;
-	int64_t begin, end, sum_useful, k, waits;
+	int64_t begin, end, sum_useful, sum_lock_wait, k, waits;
 	struct spool_list stretches;
 	/* the call that is open, with the stretches in it */
 	struct stretch *held;

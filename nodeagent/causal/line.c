@@ -32,10 +32,12 @@ static void keep_stretch(
 static void cut_stretch(struct causal *c, uint32_t line, int64_t t)
 {
 	struct line *l = &c->lines[line];
-	const struct stretch s = {l->since, l->path, l->useful ? CALL_USEFUL : CALL_MPI};
+	const struct stretch s = {
+		l->since, l->path, l->work == CAUSAL_IN_MPI ? CALL_MPI : CALL_USEFUL};
 
-	if (l->useful && l->since != INT64_MIN) {
-		l->sum_useful += t - l->since;
+	/* with messages that take no time threads would wait for each other as long */
+	if (l->work != CAUSAL_IN_MPI && l->since != INT64_MIN) {
+		*(l->work == CAUSAL_USEFUL ? &l->sum_useful : &l->sum_lock_wait) += t - l->since;
 		l->k += t - l->since;
 	}
 	if (l->in_call)
@@ -165,7 +167,7 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 			i + 1 < l->n_held ? l->held[i + 1].start : item->t, i ? 0 : waited);
 	l->n_held = 0;
 	l->in_call = false;
-	l->useful = true;
+	l->work = CAUSAL_USEFUL;
 	l->path = item->path;
 	end_done(c, line, item->t);
 }
@@ -176,7 +178,7 @@ static void begin_line(struct line *l, const struct item *item)
 {
 	l->begun = true;
 	l->begin = l->since = item->t;
-	l->useful = true;
+	l->work = CAUSAL_USEFUL;
 	l->path = item->path;
 	spool_list_add(&l->stretches, &(struct stretch){INT64_MIN, item->other, CALL_MPI});
 }
@@ -200,7 +202,7 @@ static void enter_call(struct causal *c, uint32_t line, const struct item *item)
 
 	cut_stretch(c, line, item->t);
 	l->in_call = true;
-	l->useful = false;
+	l->work = CAUSAL_IN_MPI;
 	l->path = l->call_path = item->path;
 	l->call_enter = item->t;
 	l->told = false;
@@ -249,7 +251,7 @@ static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 	else if (item->kind == ITEM_PATH) {
 		cut_stretch(c, line, item->t);
 		l->path = item->path;
-		l->useful = item->useful;
+		l->work = item->work;
 	}
 }
 

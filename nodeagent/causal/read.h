@@ -13,7 +13,7 @@ enum team_wait { NO_TEAM_WAIT, TEAM_BARRIER, TEAM_JOIN };
 
 struct frame {
 	uint32_t path;
-	bool useful; /* else of MPI */
+	enum causal_work work;
 	enum team_wait waits;
 };
 

@@ -228,7 +228,7 @@ void reader_team_over(struct reader *r, uint32_t line, int64_t t)
 			path = path_in_team(r, c->path, m->wait_path);
 		if (path == now)
 			continue;
-		causal_path(r->run->c, line, c->t, path, true);
+		causal_path(r->run->c, line, c->t, path, CAUSAL_USEFUL);
 		now = path;
 		if (!c->works) /* it has come */
 			break;

@@ -89,6 +89,8 @@ static uint32_t define(struct recorder_process *s, uint64_t key)
 		find_code(p, key, &f);
 	if (f.kind == VFD_FUNCTION_OPENMP)
 		f.index = regions_kind_of_key(p, key);
+	if (f.kind == VFD_FUNCTION_REGION)
+		f.index = regions_is_lock_wait(p, key) ? VFD_REGION_LOCK_WAIT : 0;
 	if (f.kind == VFD_FUNCTION_MPI) {
 		f.index = key_mpi((uint32_t)key);
 		f.process = VFD_NONE;

@@ -44,12 +44,14 @@ struct vfd_thread {
 };
 
 enum vfd_function_kind {
-	VFD_FUNCTION_CODE, /* address in a module */
-	VFD_FUNCTION_MPI,  /* index: in vftr_mpi_names */
-	VFD_FUNCTION_REGION,
+	VFD_FUNCTION_CODE,   /* address in a module */
+	VFD_FUNCTION_MPI,    /* index: in vftr_mpi_names */
+	VFD_FUNCTION_REGION, /* index: 0, or VFD_REGION_LOCK_WAIT */
 	VFD_FUNCTION_OPENMP, /* index: enum construct */
 	VFD_FUNCTION_OTHER,  /* made by vftr: a pause, frames too deep ... */
 };
+
+#define VFD_REGION_LOCK_WAIT 1u /* it waits for other threads: shm/locks.h */
 
 struct vfd_function {
 	uint32_t number;  /* VFD_NONE in arrays of the reader: not defined */

@@ -175,8 +175,34 @@ if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; 
 				"$(jq ".per_rank[] | select(.rank == $rank) | .useful_s" ranks/profile.json)" || exit 1
 		done
 	'
+	test_expect 'vftr waits --exact and vftr critical-path find the same in sampling files' '
+		limit "$VFTR" run -q --trace --preload -k locks.active=true -o files -- $(nodes_mpirun 2) -np 2 \
+			"$BIN/class-mpi" >stamps
+		as_stamped stamps files/profile.json only_first
+		for command in "waits --exact" critical-path; do
+			limit "$VFTR" $command --json files >exact.json
+			jq -c .per_rank[] exact.json
+			for rank in 0 1; do
+				of="[.per_rank[] | select(.rank == $rank)]"
+				online=$(jq -c "$of" files/profile.json) exact=$(jq -c "$of" exact.json)
+				echo "$online"
+				# of other classes the files know MPI only
+				jq -n -e --argjson a "$online" --argjson b "$exact" "\$a[0] as \$a | \$b[0] as \$b |
+					def near(\$c): . - \$c | fabs < 2e-6;
+					(\$b.lock_wait_s | near(\$a.lock_wait_s)) and (\$b.mpi_s | near(\$a.mpi_s)) and
+					(\$b.useful_s + \$b.lock_wait_s + \$b.mpi_s | near(\$b.window_s)) and
+					(\$b.useful_s | near(\$a.window_s - \$a.mpi_s - \$a.lock_wait_s))" || exit 1
+			done
+			# messages that take no time make nobody wait less for a thread
+			jq -e ".efficiency | .useful_max_s < 0.9 * .ideal_s and .transfer > 0.9 and
+				(.load_balance * .serialisation * .transfer - .parallel | fabs) < 1e-9" exact.json
+		done
+		limit "$VFTR" critical-path files >table
+		has table "Ranks waited for locks and threads for"
+	'
 else
 	test_skip 'ranks on two nodes: each has its own, in its window' 'no Open MPI here'
+	test_skip 'vftr waits --exact and vftr critical-path find the same in sampling files' 'no Open MPI here'
 fi
 
 done_testing

@@ -69,7 +69,9 @@ static void put_ranks(struct json *j, const struct exact *x)
 		json_real(j, "begin_s", 1e-9 * (double)t.begin);
 		json_real(j, "window_s", 1e-9 * (double)(t.end - t.begin));
 		json_real(j, "useful_s", 1e-9 * (double)t.useful);
-		json_real(j, "mpi_s", 1e-9 * (double)(t.end - t.begin - t.useful));
+		if (causal_totals(x->run->c)->lock_wait > 0)
+			json_real(j, "lock_wait_s", 1e-9 * (double)t.lock_wait);
+		json_real(j, "mpi_s", 1e-9 * (double)(t.end - t.begin - t.useful - t.lock_wait));
 		json_real(j, "mpi_wait_s", 1e-9 * (double)t.waits);
 		json_close(j);
 	}

@@ -49,6 +49,7 @@ static size_t shown_of(const struct exact_request *r, size_t n)
 static void print_efficiency(const struct exact *x)
 {
 	const struct exact_efficiency e = exact_efficiency(x);
+	const double lock_wait = causal_totals(x->run->c)->lock_wait;
 	char *doubts = exact_doubts(x);
 
 	printf("Ranks: %" PRIu32 ", window %.6f s; without the time of messages it would be %.6f "
@@ -59,6 +60,8 @@ static void print_efficiency(const struct exact *x)
 		       "x transfer %.1f %%\n",
 			100.0 * e.parallel, 100.0 * e.load_balance, 100.0 * e.serialisation,
 			100.0 * e.transfer);
+	if (lock_wait > 0)
+		printf("Ranks waited for locks and threads for %.6f s.\n", 1e-9 * lock_wait);
 	if (doubts)
 		printf("Estimated: %s.\n", doubts);
 	free(doubts);

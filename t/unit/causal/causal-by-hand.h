@@ -29,7 +29,8 @@ struct hand_event {
 	size_t seq;
 	enum hand_what what;
 	uint32_t line, path;
-	bool useful, send;
+	bool send;
+	enum causal_work work;
 	struct causal_message m;
 	struct causal_collective all;
 };
@@ -76,7 +77,7 @@ static inline void works(uint32_t line, int64_t t, uint32_t path)
 	struct hand_event *e = hand_add(HAND_PATH, line, t);
 
 	e->path = path;
-	e->useful = true;
+	e->work = CAUSAL_USEFUL;
 }
 
 /* A call of MPI; behind it the rank is in PATH_MAIN. */
@@ -150,7 +151,7 @@ static inline void hand_feed(struct causal *c, const struct hand_event *e)
 		causal_end(c, e->line, e->t, e->path);
 		break;
 	case HAND_PATH:
-		causal_path(c, e->line, e->t, e->path, e->useful);
+		causal_path(c, e->line, e->t, e->path, e->work);
 		break;
 	case HAND_ENTER:
 		causal_enter(c, e->line, e->t, e->path);
@@ -219,7 +220,8 @@ static inline void check_sums(const struct causal *c)
 	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, ANY, ANY, ANY), t->waits);
 	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, ANY, ANY), t->waits, 1e-3);
 	ck_assert_double_eq_tol(ns_of(c, CAUSAL_CAUSES, ANY, ANY, ANY), t->waits, 1e-3);
-	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY, ANY, ANY), t->useful + t->mpi - t->waits);
+	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY, ANY, ANY),
+		t->useful + t->lock_wait + t->mpi - t->waits);
 	ck_assert_int_le(t->useful_max, t->ideal);
 	ck_assert_int_le(t->ideal, t->end - t->begin);
 }

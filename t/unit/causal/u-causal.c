@@ -625,6 +625,42 @@ START_TEST(function_in_call)
 }
 END_TEST
 
+/* A wait for a thread is no useful time, and is as long if messages take no time. */
+START_TEST(lock_wait)
+{
+	struct causal *c;
+	struct causal_line_times t;
+	struct hand_event *e;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	e = hand_add(HAND_PATH, 0, 20);
+	e->path = PATH_OTHER;
+	e->work = CAUSAL_LOCK_WAIT;
+	works(0, 50, PATH_MAIN);
+	joins(0, WAIT_NXN, 1, 0, 60, 100);
+	joins(1, WAIT_NXN, 1, 0, 10, 100);
+	ends(0, 110);
+	ends(1, 110);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(causal_totals(c)->useful, 30 + 10 + 10 + 10);
+	ck_assert_double_eq(causal_totals(c)->lock_wait, 30);
+	ck_assert_double_eq(causal_totals(c)->mpi, 40 + 90);
+	ck_assert_int_eq(causal_totals(c)->useful_max, 40);
+	ck_assert_int_eq(causal_totals(c)->ideal, 70);
+	ck_assert(causal_line_times(c, 0, &t));
+	ck_assert_int_eq(t.useful, 40);
+	ck_assert_int_eq(t.lock_wait, 30);
+	/* who waits for the one that waits, waits for what it did: three parts of five */
+	ck_assert_double_eq(causal_totals(c)->waits, 50);
+	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 0), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_OTHER, 0), 30);
+	causal_free(c);
+}
+END_TEST
+
 /* What is missing is said, and nothing waits for it for ever. */
 /* What another thread has received meanwhile: the call of the line did not wait for it. */
 START_TEST(other_thread)
@@ -843,6 +879,7 @@ int main(void)
 	tcase_add_test(tc, clocks_that_differ);
 	tcase_add_test(tc, function_in_call);
 	tcase_add_test(tc, other_thread);
+	tcase_add_test(tc, lock_wait);
 	tcase_add_test(tc, what_is_missing);
 	tcase_add_test(tc, contradiction);
 	tcase_add_test(tc, rank_without_end);
