@@ -229,6 +229,19 @@ static void class_cells(struct table *t, const uint64_t *of)
 		"off CPU%", TABLE_RIGHT                                                            \
 	}
 
+/* Behind the others: most jobs have no such time. */
+static void locks_column(struct table *t, const struct live_view *v)
+{
+	if (v->classes[LIVE_LOCK_WAIT])
+		table_column(t, "locks%", TABLE_RIGHT);
+}
+
+static void locks_cell(struct table *t, const struct live_view *v, const uint64_t *of)
+{
+	if (v->classes[LIVE_LOCK_WAIT])
+		percent_cell(t, of[LIVE_LOCK_WAIT], thread_time(of));
+}
+
 static struct table *nodes_table(const struct live_view *v)
 {
 	static const struct column columns[] = {{"NODE", TABLE_LEFT}, {"PROCS", TABLE_RIGHT},
@@ -236,6 +249,7 @@ static struct table *nodes_table(const struct live_view *v)
 		{"LOST", TABLE_RIGHT}};
 	struct table *t = table_with(columns, ARRAY_SIZE(columns));
 
+	locks_column(t, v);
 	for (size_t i = 0; i < v->n_nodes; i++) {
 		const struct live_node *n = &v->nodes[i];
 
@@ -245,6 +259,7 @@ static struct table *nodes_table(const struct live_view *v)
 		class_cells(t, n->classes);
 		count_cell(t, rate_of(n->calls, n->interval));
 		count_cell(t, (double)n->lost_calls);
+		locks_cell(t, v, n->classes);
 	}
 	return t;
 }
@@ -256,6 +271,7 @@ static struct table *ranks_table(const struct live_view *v)
 		CLASS_COLUMNS};
 	struct table *t = table_with(columns, ARRAY_SIZE(columns));
 
+	locks_column(t, v);
 	for (size_t i = 0; i < v->n_ranks; i++) {
 		const struct live_rank *r = &v->ranks[i];
 
@@ -265,6 +281,7 @@ static struct table *ranks_table(const struct live_view *v)
 		table_uint(t, r->threads);
 		percent_cell(t, r->first_useful, r->interval);
 		class_cells(t, r->classes);
+		locks_cell(t, v, r->classes);
 	}
 	return t;
 }

@@ -35,6 +35,7 @@ static void print_head(FILE *f, const struct viewer *w, const struct live_view *
 
 static void print_ranks(FILE *f, const struct live_view *v)
 {
+	const bool locks = v->classes[LIVE_LOCK_WAIT];
 	struct table *t = table_new(TABLE_LIST);
 
 	table_column(t, "Rank", TABLE_RIGHT);
@@ -42,6 +43,8 @@ static void print_ranks(FILE *f, const struct live_view *v)
 	table_column(t, "useful%", TABLE_RIGHT);
 	table_column(t, "MPI%", TABLE_RIGHT);
 	table_column(t, "MPI wait%", TABLE_RIGHT);
+	if (locks)
+		table_column(t, "locks%", TABLE_RIGHT);
 	for (size_t i = 0; i < v->n_ranks && i < RANKS_SHOWN; i++) {
 		const struct live_rank *r = &v->ranks[i];
 
@@ -53,6 +56,9 @@ static void print_ranks(FILE *f, const struct live_view *v)
 		table_real(t, 6, 1, percent_of(r->first_useful, r->interval));
 		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI], r->interval));
 		table_real(t, 6, 1, percent_of(r->classes[LIVE_MPI_WAIT], r->interval));
+		if (locks)
+			table_real(t, 6, 1,
+				percent_of(r->classes[LIVE_LOCK_WAIT], thread_time(r->classes)));
 	}
 	table_print(t, f);
 	table_free(t);
