@@ -262,25 +262,26 @@ test_link() {
 	echo "-L$LIB -Wl,--no-as-needed -l$1 -Wl,-rpath,$LIB"
 }
 
+# What several files compile is compiled once (lib/cached).
 # cc_plain OUT SRC...: instrumented, not linked with us (for --preload)
 cc_plain() {
 	test_out=$1
 	shift
-	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" -pthread -lm
+	"$T/lib/cached" $TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" -pthread -lm
 }
 
 # cc_traced, cxx_traced, fc_traced OUT SRC...: linked with libvftrace
 cc_traced() {
 	test_out=$1
 	shift
-	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+	"$T/lib/cached" $TEST_CC $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
 		-pthread -lm $(test_link vftrace)
 }
 
 cxx_traced() {
 	test_out=$1
 	shift
-	$TEST_CXX $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+	"$T/lib/cached" $TEST_CXX $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
 		-pthread $(test_link vftrace)
 }
 
@@ -329,7 +330,7 @@ mpicc_traced() {
 	test_mpi=$1
 	test_out=$2
 	shift 2
-	"mpicc.$test_mpi" $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
+	"$T/lib/cached" "mpicc.$test_mpi" $TEST_FLAGS -I"$TOP/libhook" -finstrument-functions -o "$test_out" "$@" \
 		-lm $(test_link "vftrace-$test_mpi")
 }
 

@@ -105,8 +105,12 @@ write_rsh() {
 		shift
 		[ -r "$dir/\$host.pid" ] || { echo "rsh: no node \$host" >&2; exit 255; }
 		read -r _ inner <"$dir/\$host.pid"
+		# who waits in Open MPI gives up its processor, as with lib/mpirun.openmpi
+		idle=${BUILD:+$BUILD/t/lib/yield-idle.so}
+		[ -z "\$TEST_RANKS_AWAKE" ] && [ -e "\$idle" ] || idle=
 		exec nsenter -t "\$inner" -m -u -i -n -p -r --wd="\$PWD" -- env -i HOME="\$HOME" \\
-			PATH="\$PATH" SHELL=/bin/sh USER="\${USER:-root}" LC_ALL=C /bin/sh -c "\$*"
+			PATH="\$PATH" SHELL=/bin/sh USER="\${USER:-root}" LC_ALL=C \\
+			\${idle:+LD_PRELOAD="\$idle"} /bin/sh -c "\$*"
 	END
 	chmod +x "$dir/rsh"
 }

@@ -26,8 +26,11 @@ ended_with() {
 	sent=$(date +%s.%N)
 	for node in node1 node2 node3; do nodes_run $node kill "$(cat "$dir/$node.pid")" || :; done
 	touch "$dir/go"
-	for node; do wait_for 60 "test -s $dir/$node.status"; done
-	nodes_run "$stopped" kill -KILL $both
+	wait_for 60 "test -s $dir/$LAST"
+	# for its end they wait longer: as long as it is stopped, in the long form
+	[ "$VFTR_LONG" ] || nodes_run "$stopped" kill -KILL $both
+	for node; do wait_for 90 "test -s $dir/$node.status"; done
+	[ -z "$VFTR_LONG" ] || nodes_run "$stopped" kill -KILL $both
 	cat "$dir"/*.err
 	took=$(awk "BEGIN { print $(stat -c %.9Y "$dir/$LAST") - $sent }")
 	echo "# $LAST after $took s"

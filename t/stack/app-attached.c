@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	before();
 	for (int i = 0; i < atoi(argv[1]); i++) {
 		if (!fork()) {
-			before();
+			work(0.3);
 			return 0;
 		}
 		wait(NULL);

@@ -102,7 +102,7 @@ test_expect 'children that come later are seen, but for --no-children' '
 	attach -k profile.sample=50 "$pid"
 	is 3 "$(jq ".each_process | length" got/profile.json)"
 	is "$pid $pid" "$(jq -r ".each_process[0].pid as \$p | [.each_process[] | select(.parent_pid == \$p) | .parent_pid] | join(\" \")" got/profile.json)"
-	run "$BIN/later" 2
+	run "$BIN/later" 1
 	attach -k profile.sample=50 --no-children "$pid"
 	is 1 "$(jq ".each_process | length" got/profile.json)"'
 
