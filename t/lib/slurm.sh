@@ -90,9 +90,22 @@ write_conf() { # LINE...
 		echo "ProctrackType=proctrack/linuxproc"
 		echo "TaskPlugin=task/none"
 	fi
+	[ ! -e "$state/prolog" ] || echo "TaskProlog=$state/prolog"
 	for line; do
 		echo "$line"
 	done
+}
+
+# Ranks that wait give up their processor, as with the launchers of lib/
+write_prolog() {
+	idle=${BUILD:+$BUILD/t/lib}
+	[ -e "$idle/yield-idle.so" ] && [ -e "$idle/ucx-idle.so" ] || return 0
+	cat >"$state/prolog" <<-END
+		#!/bin/sh
+		[ "\$TEST_RANKS_AWAKE" ] ||
+			echo "export LD_PRELOAD=\${LD_PRELOAD:+\$LD_PRELOAD:}$idle/yield-idle.so:$idle/ucx-idle.so"
+	END
+	chmod +x "$state/prolog"
 }
 
 write_cgroup_conf() {
@@ -176,6 +189,7 @@ up() {
 	mkdir -p "$state/ctld" "$state/log" "$state/spool" "$state/tmp"
 	trap 'status=$?; trap - EXIT; [ $status = 0 ] || (down); exit $status' EXIT
 	start_munge
+	write_prolog
 	write_conf "$@" >"$state/slurm.conf"
 	[ ! $cgroup ] || write_cgroup_conf >"$state/cgroup.conf"
 	SLURM_CONF=$state/slurm.conf

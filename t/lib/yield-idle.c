@@ -2,11 +2,14 @@
 /*
  * Lets ranks of Open MPI that wait sleep. They are told to yield (lib.sh), and do so in a loop:
  * with a processor to spare each burns it. A thread that yields many times, and does nothing else
- * in between, sleeps instead. Preloaded by t/lib/mpirun.openmpi.
+ * in between, sleeps instead. Preloaded by t/lib/mpirun.openmpi. Agents do not sleep: they compare
+ * their clocks, and are what is tested.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +34,7 @@ int sched_yield(void)
 	static __thread long long last;
 	int kept = errno;
 
-	if (now_ns() - last > BUSY_NS)
+	if (now_ns() - last > BUSY_NS || !strncmp(program_invocation_short_name, "vftr-", 5))
 		in_a_row = 0;
 	if (++in_a_row > IN_A_ROW)
 		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
