@@ -6,8 +6,8 @@ test_description='several nodes: agents collate over MPI'
 need mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 nodes_up 3
-times=${VFTR_LONG:+20} times=${times:-4}
-pairs=${VFTR_LONG:+5} pairs=${pairs:-2}
+times=${VFTR_LONG:+20} times=${times:-2}
+pairs=${VFTR_LONG:+5} pairs=${pairs:-1}
 export times pairs
 
 mpicc_traced openmpi "$BIN/job" "$T/session/app-job.c"
@@ -80,7 +80,9 @@ test_expect 'imbalance: the rank with the most exclusive time is right across no
 for where in "1 8" "2 8" "3 6"; do
 	set -- $where
 	nodes=$(seq -f node%g "$1" | tr "\n" " ")
-	for language in c f90; do
+	languages=c
+	[ "$1" != 3 ] && [ -z "$VFTR_LONG" ] || languages='c f90'
+	for language in $languages; do
 		test_expect "calls per path equal the program's own counts: $language, $1 nodes, $2 ranks" "
 			rm -rf count && mkdir count
 			case $language in
@@ -168,7 +170,7 @@ test_expect 'embedded default: an agent per node by itself, then vftr collate' '
 
 test_expect 'kill -9 of an agent: the job ends as it should, the others are in the summary' '
 	mkdir killed
-	traced -q -o killed -k agent.deadline_s=4 -- $(nodes_mpirun 2) -np 6 "$BIN/job" 6 7 $PWD/killed >stdout &
+	traced -q -o killed -k agent.deadline_s=4 -- $(nodes_mpirun 2) -np 6 "$BIN/job" 3 7 $PWD/killed >stdout &
 	pid=$!
 	at_work killed
 	nodes_run node2 pkill -9 -f -- --sibling
