@@ -80,7 +80,7 @@ begin() {
 
 # switched OPTION FUNCTION: a busy machine may not answer in time
 switched() {
-	limit "$VFTR" top -s job "$@" || limit "$VFTR" top -s job "$@"
+	limit "$VFTR" top -s job -d 250ms "$@" || limit "$VFTR" top -s job "$@"
 }
 
 # rate FUNCTION: calls of it a second, by a view
