@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# How `make check' runs the files of tests: lib/run-test and lib/run-tests.
+# How `make check' runs the files of tests: lib/run-test and lib/run-tests; and lib/cached.
 test_description='files of tests run side by side, and what they print is told'
 . "$(dirname "$0")/../lib/lib.sh"
 need prove
@@ -41,5 +41,51 @@ test_expect 'what fails twice, gives up or ends early has failed, with its reaso
 	has out "gives-up: gave up: no compiler"
 	has out "ends: ended with status 3 before its end"
 	has out "2 failed a second time, as said above"'
+
+# compiled OPTION...: a.c, of an own tree of tests; how many programs are kept
+compiled() {
+	rm -f a
+	(export T="$PWD/tree" BUILD="$PWD/build"; "$TOP/t/lib/cached" gcc "$@" -o a) || return
+	ls build/t/compiled | grep -vc "[.]files$"
+}
+
+test_expect 'a program is compiled once, and anew when its source, a header, a library or the command has changed' '
+	mkdir -p tree build
+	echo "#include \"a.h\"
+int main(void) { return VALUE; }" >tree/a.c
+	echo "#define VALUE 3" >tree/a.h
+	is 1 "$(compiled "$PWD/tree/a.c")"
+	status_of 3 ./a
+	is 1 "$(compiled "$PWD/tree/a.c")"
+	status_of 3 ./a
+	# what is kept is what comes
+	cp /bin/true "$(ls build/t/compiled/* | grep -v "[.]files$")"
+	is 1 "$(compiled "$PWD/tree/a.c")"
+	./a
+	echo "#define VALUE 4" >tree/a.h
+	is 2 "$(compiled "$PWD/tree/a.c")"
+	status_of 4 ./a
+	is 3 "$(compiled -DOTHER "$PWD/tree/a.c")"
+	echo "int main(void) { return 5; }" >tree/a.c
+	is 4 "$(compiled "$PWD/tree/a.c")"
+	status_of 5 ./a
+	echo "int other;" | gcc -x c -c -o other.o - && ar rc libother.a other.o
+	is 5 "$(compiled "$PWD/tree/a.c" "$PWD/libother.a")"
+	touch -d yesterday libother.a
+	is 6 "$(compiled "$PWD/tree/a.c" "$PWD/libother.a")"'
+
+test_expect 'one that does not compile, warns or is of another tree is not kept' '
+	echo "int main(void) { int unused; return 6; }" >tree/a.c
+	is 6 "$(compiled -Wall "$PWD/tree/a.c" 2>warnings)"
+	has warnings unused
+	status_of 6 ./a
+	cp tree/a.c elsewhere.c
+	is 6 "$(compiled "$PWD/elsewhere.c")"
+	is 6 "$(compiled elsewhere.c)"
+	status_of 6 ./a
+	echo "int main(void) {" >tree/a.c
+	refuse compiled "$PWD/tree/a.c"
+	[ ! -e a ]
+	is "" "$(ls -A build/t/compiled | grep "^[.]")"'
 
 done_testing
