@@ -137,6 +137,35 @@ test_expect 'cancelled at any instruction: each end is seen, and its ring used a
 	is "[]" "$(jq -c .warnings $ALL)" warnings
 	awk "/Ring memory:/ { ok = \$4 == \"KiB\" || \$3 < 6 } END { exit !ok }" threads_node_*.log'
 
+# ring_memory THREADS CALLS: "RINGS KIB" that are allocated while all threads live
+ring_memory() {
+	rm -f ring-memory_*
+	traced -q -- "$BIN/ring-memory" "$1" "$2"
+	is 0 "$(json ring-memory_all.json .lost)" lost
+	is $(($1 * ($2 - 1))) "$(calls_of ring-memory_all.json "leaf<thread_main<init")" calls
+}
+
+cc_traced "$BIN/ring-memory" "$T/threads/app-ring-memory.c"
+rings_seen=0
+traced -q -- "$BIN/ring-memory" 1 1 >/dev/null 2>&1 || rings_seen=$?
+rm -f ring-memory_*
+test_if '[ "$rings_seen" != 77 ]' 'the kernel shows no map_files' \
+	'256 threads of 100 calls take less than 80 MB of rings' '
+	ring_memory 256 100 >taken
+	read -r rings kib <taken
+	is 257 "$rings" rings
+	[ "$kib" -ge $((257 * 4)) ] && [ "$kib" -lt 80000 ] || { echo "$kib KiB" >&2; exit 1; }'
+test_if '[ "$rings_seen" != 77 ]' 'the kernel shows no map_files' \
+	'a ring takes as its thread writes, up to its size, and nothing is lost on the way' '
+	ring_memory 1 40000 >taken
+	read -r rings some <taken
+	is 2 "$rings" rings
+	[ "$some" -gt 512 ] && [ "$some" -lt 1024 ] || { echo "$some KiB" >&2; exit 1; }
+	ring_memory 1 1000000 >taken
+	read -r rings all <taken
+	is 2 "$rings" rings
+	[ "$all" -gt 4096 ] && [ "$all" -lt 4400 ] || { echo "$all KiB" >&2; exit 1; }'
+
 many=20000
 [ -n "$VFTR_LONG" ] && many=100000
 test_expect "$many short threads: nothing lost, memory bounded, more than 4096 summed up" "
