@@ -10,9 +10,11 @@ for name in execs later spent zombie; do
 done
 
 # run COMMAND...: in the background, its output in `out'; $pid
+# run COMMAND...: as $pid, which is this program, and not the shell any more, when this returns
 run() {
 	"$@" >out &
 	pid=$!
+	wait_for 30 "[ \"\$(readlink /proc/$pid/exe)\" != \"$(readlink /proc/$$/exe)\" ]"
 }
 
 # attach OPTION...: the results in the folder `got', what it says in `said'
