@@ -9,8 +9,8 @@ for name in execs later spent zombie; do
 	$TEST_CC -O2 -DWHAT_"$name" -o "$BIN/$name" "$T/stack/app-attached.c" || exit 1
 done
 
-# run COMMAND...: in the background, its output in `out'; $pid
-# run COMMAND...: as $pid, which is this program, and not the shell any more, when this returns
+# run COMMAND...: in the background, its output in `out'; $pid is the program when this returns, and
+# not the shell any more
 run() {
 	"$@" >out &
 	pid=$!
@@ -224,7 +224,7 @@ test_if "command -v mpirun.openmpi mpicc.openmpi" "no Open MPI" 'with its mpirun
 	has paths "own_work < main < init"'
 
 test_if "command -v python3" "no python3" 'an interpreter has its native functions' '
-	run python3 -c "
+	run "$(python3 -c "import sys; print(sys.executable)")" -c "
 import json
 while True:
 	json.loads(json.dumps([{str(i): [i] * 9} for i in range(50)]))"
