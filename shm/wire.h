@@ -254,7 +254,7 @@ struct wire_run {
  */
 struct wire_comm {
 	struct wire_head head;
-	uint64_t id;	      /* the same in all its members */
+	uint64_t id;	      /* the same in all its members of one job: identity.h */
 	uint32_t number;      /* in this process, from 1, never reused */
 	uint32_t parent;      /* number of the communicator it was made from, or 0 */
 	uint32_t kind;	      /* enum wire_comm_kind */

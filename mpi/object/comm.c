@@ -11,6 +11,7 @@
 #include "mpi/object/members.h"
 #include "mpi/memory.h"
 #include "mpi/object/world.h"
+#include "shm/identity.h"
 #include "shm/message.h"
 
 #define SEEN 4 /* a power of two */
@@ -253,7 +254,7 @@ uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t 
 	struct mpi_comm *from = find_parent(parent);
 	const uint32_t before = add_relaxed_u32(&from->made, 1);
 
-	return vftr_mix(vftr_mix(vftr_mix(from->id, before), kind), more);
+	return identity_made(from->id, before, kind, more);
 }
 
 /* An identity by the members and a count, if the parent has no number for it. */

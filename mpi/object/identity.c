@@ -3,6 +3,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/handle.h"
 #include "mpi/memory.h"
+#include "shm/identity.h"
 
 struct base {
 	uint64_t base; /* never 0 */
@@ -17,11 +18,7 @@ static uint32_t lock;
 
 uint64_t vftr_mix(uint64_t hash, uint64_t more)
 {
-	hash = (hash << 23 | hash >> 41) * 0x9e3779b97f4a7c15u ^ more;
-	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
-	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
-	hash ^= hash >> 32;
-	return hash ? hash : 1;
+	return identity_mix(hash, more);
 }
 
 uint64_t vftr_mix_text(uint64_t hash, const char *text, size_t length)

@@ -54,7 +54,7 @@ void traffic_free(struct traffic *t)
 	causes_of_process_free(t);
 	free(t->paths.at);
 	match_probes_free(&t->probes);
-	spawned_merges_free(t);
+	spawned_sources_free(t);
 	comms_free(t);
 	sums_free(t);
 	order_free(t->order);
@@ -325,8 +325,8 @@ static const char *settle_collective(
 
 	/* these have no messages, and the higher numbers */
 	if (p->m.field >= VFTR_MPI_COMM_COMPARE && collective_is_meeting(p->m.field)) {
-		if (p->comm && p->m.field == VFTR_MPI_INTERCOMM_MERGE)
-			spawned_merge(t, p->comm);
+		if (p->comm && p->comm->joins)
+			spawned_made_from(t, p->comm, p->m.field);
 		if (p->m.request)
 			return request_post(l, p);
 		if (is_compared(t, p))

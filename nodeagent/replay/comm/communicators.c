@@ -43,6 +43,7 @@ static void leave_slot(struct traffic *t, uint32_t i)
 void comm_free(struct traffic *t, struct comm *c)
 {
 	spawned_end(t, c);
+	comm_drop(t, c->copy_of);
 	sync_comm_gone(t->sync, c->sampled);
 	match_comm_gone(t, c);
 	free(c->spawned);
@@ -184,6 +185,7 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 		.refs = 1,
 		.sums = NO_SUMS};
 	t->n_comms++;
+	spawned_define(t, c);
 	map32_add(&n->live, m->number, take_slot(t, c));
 	return c;
 }

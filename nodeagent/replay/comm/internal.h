@@ -66,6 +66,8 @@ struct comm {
 	struct shares *shares;	      /* share.h, or NULL */
 	struct starts *starts;	      /* starts.h, or NULL */
 	struct spawned *spawned;      /* spawned.c, or NULL */
+	struct comm *copy_of;	      /* spawned.c: the first one, held, or NULL ... */
+	uint64_t copy;		      /* ... and which of its duplicates this is */
 	struct sampled_comm *sampled; /* ../sampling/sampling.h, or NULL */
 };
 
@@ -349,9 +351,11 @@ bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struc
 	const struct match_message *m);
 /* Nothing more comes on it. */
 void spawned_end(struct traffic *t, struct comm *c);
-/* MPI_Intercomm_merge was called on it. */
-void spawned_merge(struct traffic *t, struct comm *c);
-void spawned_merges_free(struct traffic *t);
+/* Notes, of a new c whose members are not known yet, that it is a duplicate of such a one. */
+void spawned_define(struct traffic *t, struct comm *c);
+/* This function of MPI, which makes communicators, was called on it. */
+void spawned_made_from(struct traffic *t, struct comm *c, uint32_t function);
+void spawned_sources_free(struct traffic *t);
 /* Tells the listener of the other side, once, if both are known to it. */
 void spawned_tell(struct traffic *t, struct comm *c);
 
@@ -404,8 +408,8 @@ struct traffic {
 	uint64_t job;
 	int rank;
 	struct spawn_name name; /* to its launcher, if it may have spawned or is spawned */
-	struct merge *merges;	/* calls of MPI_Intercomm_merge: spawned.c */
-	size_t n_merges, cap_merges;
+	struct source *sources; /* from which communicators were made: spawned.c */
+	size_t n_sources, cap_sources;
 	uint32_t n_held;	   /* messages that wait for the other side of these: spawned.c */
 	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
 	struct rank_range *ranges; /* the list, or NULL */

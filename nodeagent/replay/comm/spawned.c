@@ -4,13 +4,16 @@
  * of them. Whether the other side is known is looked for when one is used; messages wait until it
  * is, as they have no receiver before. Whoever is merged knows the ranks of the own job only: those
  * that are not known are the members of the other side, in the order that these have there.
+ * Duplicates of both have the same members. Which of several one is, its identity tells.
  */
 #include <stdlib.h>
+#include "mpi_id.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/match/process.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
+#include "shm/identity.h"
 
 /* Makes identities of merged communicators of those that they are made from. */
 #define MERGED_IDS 0x9e3779b97f4a7c15u
@@ -35,13 +38,14 @@ struct spawned {
 	size_t n_held, cap_held;
 };
 
-/* An intercommunicator from which another one was made. */
-struct merge {
+/* Such a communicator from which another one was made. */
+struct source {
 	struct comm *of; /* held */
-	uint32_t times;
+	uint32_t merged; /* so many of it */
 };
 
-#define MERGES_MAX 4096u
+#define SOURCES_MAX 4096u
+#define MADE_MAX    4096u /* of one, of which duplicates are looked for */
 
 /* Some are in no communicator of the process's own job. */
 static bool has_others(const struct comm *c)
@@ -56,42 +60,91 @@ static bool is_spawned(const struct traffic *t, const struct comm *c)
 {
 	if (!c->joins || c->job || !t->sync || !t->name.space)
 		return false;
-	return (c->kind == WIRE_COMM_MERGE && has_others(c)) ||
+	return c->copy_of || (c->kind == WIRE_COMM_MERGE && has_others(c)) ||
 	       (c->remote_size && (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT));
 }
 
-/* ---- merged ones ----------------------------------------------------------------------------- */
+/* ---- made from others ------------------------------------------------------------------------ */
 
-void spawned_merge(struct traffic *t, struct comm *c)
+/* What c was made from. Only of a smaller number, so that no lie leads round in a circle. */
+static bool is_made_from(const struct comm *c, const struct comm *of)
 {
-	if (!is_spawned(t, c) || !c->remote_size)
-		return;
-	for (size_t i = 0; i < t->n_merges; i++)
-		if (t->merges[i].of == c) {
-			t->merges[i].times++;
-			return;
-		}
-	if (t->n_merges < MERGES_MAX)
-		*LIST_ADD(t, merges) = (struct merge){comm_hold(c), 1};
+	return of && of->number == c->parent && of->number < c->number;
 }
 
-void spawned_merges_free(struct traffic *t)
+static struct source *find_source(const struct traffic *t, uint32_t number)
 {
-	for (size_t i = 0; i < t->n_merges; i++)
-		comm_drop(t, t->merges[i].of);
-	free(t->merges);
-	t->merges = NULL;
-	t->n_merges = t->cap_merges = 0;
+	for (size_t i = 0; i < t->n_sources; i++)
+		if (t->sources[i].of->number == number)
+			return &t->sources[i];
+	return NULL;
+}
+
+static bool makes_copy(uint32_t function)
+{
+	return function == VFTR_MPI_COMM_DUP || function == VFTR_MPI_COMM_DUP_WITH_INFO ||
+	       function == VFTR_MPI_COMM_IDUP || function == VFTR_MPI_COMM_IDUP_WITH_INFO;
+}
+
+void spawned_made_from(struct traffic *t, struct comm *c, uint32_t function)
+{
+	const bool merged = function == VFTR_MPI_INTERCOMM_MERGE;
+	struct source *s;
+
+	if ((!merged && !makes_copy(function)) || !is_spawned(t, c) || (merged && !c->remote_size))
+		return;
+	s = find_source(t, c->number);
+	if (!s && t->n_sources < SOURCES_MAX) {
+		s = LIST_ADD(t, sources);
+		*s = (struct source){.of = comm_hold(c)};
+	}
+	if (s)
+		s->merged += merged;
+}
+
+void spawned_sources_free(struct traffic *t)
+{
+	for (size_t i = 0; i < t->n_sources; i++)
+		comm_drop(t, t->sources[i].of);
+	free(t->sources);
+	t->sources = NULL;
+	t->n_sources = t->cap_sources = 0;
 }
 
 /* What it was merged of; NULL: that has led to no spawned job, or several were merged of it, and it
  * is not known which one is which at the other side. */
 static struct comm *merged_of(const struct traffic *t, const struct comm *c)
 {
-	for (size_t i = 0; i < t->n_merges; i++)
-		if (t->merges[i].of->number == c->parent)
-			return t->merges[i].times == 1 ? t->merges[i].of : NULL;
-	return NULL;
+	const struct source *s = find_source(t, c->parent);
+
+	return s && s->merged == 1 && is_made_from(c, s->of) ? s->of : NULL;
+}
+
+/* Its source may be gone already. */
+static struct comm *copied_of(struct traffic *t, const struct comm *c)
+{
+	const struct source *s = find_source(t, c->parent);
+	struct comm *of = NULL;
+
+	if (s)
+		return s->of;
+	return find_comm(t, c->parent, &of) ? NULL : of;
+}
+
+void spawned_define(struct traffic *t, struct comm *c)
+{
+	struct comm *of = c->kind == WIRE_COMM_DUP ? copied_of(t, c) : NULL;
+
+	if (!is_made_from(c, of) || !is_spawned(t, of) || of->size != c->size ||
+		of->remote_size != c->remote_size)
+		return;
+	for (uint32_t before = 0; before < MADE_MAX; before++)
+		if (identity_made(of->id, before, WIRE_COMM_DUP, 0) == c->id) {
+			c->copy_of = comm_hold(of->copy_of ?: of);
+			c->copy = identity_mix(of->copy, before);
+			c->joins = true;
+			return;
+		}
 }
 
 /* Members of the other side before this rank, which is one; UINT32_MAX: it is of the own side. */
@@ -175,18 +228,29 @@ static void tell_held(struct traffic *t, struct comm *c)
 
 static const struct spawn_link *find_link(struct traffic *t, const struct comm *c, uint64_t used)
 {
-	struct comm *of;
+	struct comm *of = c->copy_of;
 
 	switch (c->kind) {
 	case WIRE_COMM_SPAWN:
 		return spawns_of_comm(sync_spawns(t->sync), t->job, c->id);
 	case WIRE_COMM_PARENT:
 		return spawns_of_job(sync_spawns(t->sync), t->job);
-	default:
+	case WIRE_COMM_MERGE:
 		of = merged_of(t, c);
-		c->spawned->given_up = !of;
-		return of ? spawned_link(t, of, used) : NULL;
+		break;
 	}
+	c->spawned->given_up = !of;
+	return of ? spawned_link(t, of, used) : NULL;
+}
+
+/* The same on both sides. */
+static uint64_t linked_identity(const struct traffic *t, const struct comm *c)
+{
+	if (c->copy_of)
+		return identity_mix(c->copy_of->spawned->id, c->copy);
+	if (c->kind == WIRE_COMM_MERGE)
+		return merged_of(t, c)->spawned->id * MERGED_IDS;
+	return c->spawned->link->comm;
 }
 
 void spawned_tell(struct traffic *t, struct comm *c)
@@ -223,7 +287,7 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 		s->link = NULL;
 	if (s->link) {
 		s->is_parent = s->link->parent_job == t->job;
-		s->id = c->remote_size ? s->link->comm : s->link->comm * MERGED_IDS;
+		s->id = linked_identity(t, c);
 		c->local_of = 0; /* more of its members are known */
 		tell_held(t, c);
 		spawned_tell(t, c);

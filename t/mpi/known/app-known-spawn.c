@@ -19,6 +19,7 @@
 
 static int data;
 static MPI_Comm both, merged; /* merged: in the order of the numbers above */
+static MPI_Comm copy, merged_copy;
 
 /* Works until these ranks are in their nth call, and then so many ms more. */
 static void bottleneck(unsigned ranks, int nth, int ms)
@@ -87,6 +88,27 @@ static void late_root(void)
 		MPI_Bcast(&data, 1, MPI_INT, MPI_PROC_NULL, both);
 }
 
+/* ---- in a duplicate -----------------------------------------------------------------------------
+ */
+
+static void copy_late_child(void)
+{
+	if (known_rank == CHILD(1)) {
+		bottleneck(BIT(0), 1, 8);
+		KNOWN_CALL(SEND, 1, 0, MPI_Send, &data, 1, MPI_INT, 0, 1, copy);
+	} else if (known_rank == 0) {
+		KNOWN_CALL(LATE_SENDER, 1, CHILD(1), MPI_Recv, &data, 1, MPI_INT, 1, 1, copy,
+			MPI_STATUS_IGNORE);
+	}
+}
+
+static void copy_late_at_barrier(void)
+{
+	if (known_rank == 1)
+		bottleneck(BIT(0) | BIT(CHILD(0)) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(BARRIER, 1, is_child(), MPI_Barrier, copy);
+}
+
 /* ---- in one communicator that was merged of both -----------------------------------------------
  */
 
@@ -151,12 +173,36 @@ static void merged_late_root(void)
 	KNOWN_CALL(LATE_ROOT, 1, CHILD(0), MPI_Bcast, &data, 1, MPI_INT, CHILD(0), merged);
 }
 
+/* Twice: the second one is used. */
+static void late_to_copy(void)
+{
+	if (known_turn > 1)
+		return;
+	if (known_turn == 1)
+		MPI_Comm_free(&merged_copy);
+	if (known_rank == 1)
+		bottleneck(BIT(0) | BIT(CHILD(0)) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_dup, merged, &merged_copy);
+}
+
+static void merged_copy_late_at_allreduce(void)
+{
+	int sum;
+
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0) | BIT(1) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, merged_copy);
+}
+
 static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_parent, "late_sender MPI_Recv message 1 bottleneck"),
 	KNOWN_PROPERTY(late_child, "late_sender MPI_Recv message 3 bottleneck"),
 	KNOWN_PROPERTY(late_to_receive, "late_receiver MPI_Ssend late_to_receive 3 bottleneck"),
 	KNOWN_PROPERTY(late_at_barrier, "barrier MPI_Barrier late_at_barrier 2 bottleneck"),
 	KNOWN_PROPERTY(late_root, "late_root MPI_Bcast late_root 1 bottleneck"),
+	KNOWN_PROPERTY(copy_late_child, "late_sender MPI_Recv copy_late_child 3 bottleneck"),
+	KNOWN_PROPERTY(
+		copy_late_at_barrier, "barrier MPI_Barrier copy_late_at_barrier 1 bottleneck"),
 	KNOWN_PROPERTY(late_to_merge, "nxn MPI_Intercomm_merge late_to_merge 2 bottleneck"),
 	KNOWN_PROPERTY(merged_late_parent, "late_sender MPI_Recv merged_message 1 bottleneck"),
 	KNOWN_PROPERTY(merged_late_child, "late_sender MPI_Recv merged_message 2 bottleneck"),
@@ -166,11 +212,16 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(merged_late_at_allreduce,
 		"nxn MPI_Allreduce merged_late_at_allreduce 0 bottleneck"),
 	KNOWN_PROPERTY(merged_late_root, "late_root MPI_Bcast merged_late_root 2 bottleneck"),
+	KNOWN_PROPERTY(late_to_copy, "nxn MPI_Comm_dup late_to_copy 1 bottleneck"),
+	KNOWN_PROPERTY(merged_copy_late_at_allreduce,
+		"nxn MPI_Allreduce merged_copy_late_at_allreduce 2 bottleneck"),
 };
 
 int main(int argc, char **argv)
 {
-	int rank, size;
+	int rank, size, done = 0;
+	MPI_Comm first, second;
+	MPI_Request request;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -185,9 +236,18 @@ int main(int argc, char **argv)
 			MPI_ERRCODES_IGNORE);
 	else
 		rank += PARENTS;
+	MPI_Comm_dup(both, &first);
+	MPI_Comm_dup(both, &second);
+	MPI_Comm_free(&first);
+	MPI_Comm_idup(second, &copy, &request);
+	while (!done) /* which is no wait */
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+	MPI_Comm_free(&second);
 	known_open(argv[1], rank, RANKS);
 	known_play(properties, (int)(sizeof(properties) / sizeof(properties[0])));
+	MPI_Comm_free(&merged_copy);
 	MPI_Comm_free(&merged);
+	MPI_Comm_free(&copy);
 	MPI_Finalize();
 	return 0;
 }
