@@ -5,6 +5,8 @@
  */
 #include <inttypes.h>
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/replay/jobs/spawns.h"
+#include "shm/identity.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
 enum { RANKS = 4, CROWD = 16 };
@@ -259,6 +261,44 @@ START_TEST(the_other_group_is_abroad)
 						 100 * f + 10 * i + 1, 100 * f + 90});
 	for (uint32_t f = 0; f < ARRAY_SIZE(functions); f++)
 		they_waited("abroad", functions[f], nothing, 0);
+	node_down();
+}
+END_TEST
+
+/* Communicators that say to be made from themselves, or from each other. */
+START_TEST(made_in_a_circle)
+{
+	const struct spawn_name name = {1, 0};
+	const struct wire_run runs[] = {{WIRE_UNKNOWN, 0, 1}, {0, 1, 1}};
+	struct comm_packet c = {.m = {.size = 1, .remote_size = 1, .runs = ARRAY_SIZE(runs)}};
+	const uint64_t id = 100;
+	const struct wire_comm made[] = {
+		{.number = 5, .parent = 5, .kind = WIRE_COMM_MERGE, .id = id},
+		{.number = 7, .parent = 6, .kind = WIRE_COMM_MERGE, .id = id},
+		{.number = 6,
+			.parent = 7,
+			.kind = WIRE_COMM_DUP,
+			.id = identity_made(id, 0, WIRE_COMM_DUP, 0)}};
+	uint64_t calls;
+
+	node_up();
+	traffic_spawn_name(others[0].traffic, &name);
+	memcpy(c.runs, runs, sizeof(runs));
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		c.m.number = made[i].number;
+		c.m.parent = made[i].parent;
+		c.m.kind = made[i].kind;
+		c.m.id = made[i].id;
+		ck_assert_ptr_null(traffic_define_comm(others[0].traffic, &c.m, sizeof(runs)));
+	}
+	for (uint32_t of = 5; of <= 7; of++) {
+		call(&others[0], &(struct member){VFTR_MPI_INTERCOMM_MERGE, of, 0, NONE, 0,
+					 100 * (uint64_t)of, 100 * (uint64_t)of + 10});
+		call(&others[0], &(struct member){VFTR_MPI_BARRIER, of, 1, NONE, 0,
+					 100 * (uint64_t)of + 20, 100 * (uint64_t)of + 30});
+	}
+	ck_assert_uint_eq(waited(&others[0], FN(BARRIER), &calls), 0);
+	ck_assert_uint_eq(calls, 0);
 	node_down();
 }
 END_TEST
@@ -750,11 +790,12 @@ int main(void)
 {
 	const struct row rows[] = {{each_kind, ARRAY_SIZE(kinds)},
 		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
-		{the_root_is_on_another_node, 1}, {what_does_not_block, 1}, {many_calls, 5},
-		{not_all_are_here, 1}, {waiting_for_ever, 1}, {older_tickets_come_later, 1},
-		{a_crowd_waits_for_ever, 1}, {all_ranks_meet_at_a_window, ARRAY_SIZE(window_cases)},
-		{windows_are_apart, 1}, {no_fence, 1}, {pairs_meet_at_a_window, 4},
-		{pairs_are_counted_apart, 1}, {an_epoch_is_missing, 1}};
+		{made_in_a_circle, 1}, {the_root_is_on_another_node, 1}, {what_does_not_block, 1},
+		{many_calls, 5}, {not_all_are_here, 1}, {waiting_for_ever, 1},
+		{older_tickets_come_later, 1}, {a_crowd_waits_for_ever, 1},
+		{all_ranks_meet_at_a_window, ARRAY_SIZE(window_cases)}, {windows_are_apart, 1},
+		{no_fence, 1}, {pairs_meet_at_a_window, 4}, {pairs_are_counted_apart, 1},
+		{an_epoch_is_missing, 1}};
 
 	return run_tests("traffic-sync", rows, ARRAY_SIZE(rows));
 }
