@@ -89,6 +89,10 @@ static void open_output(struct exporter *x, struct output *o)
 {
 	int error;
 
+	if (x->options->into) {
+		x->out = x->options->into;
+		return;
+	}
 	o->standard = !strcmp(o->path, "-");
 	if (o->folder && o->standard) {
 		export_fail(x, "a folder can't be written to the standard output: name one with "
@@ -128,6 +132,11 @@ static void close_output(struct exporter *x, struct output *o)
 {
 	mode_t mask;
 
+	if (x->options->into) {
+		if (fflush(x->out) || ferror(x->out))
+			export_fail(x, "the output can't be written");
+		return;
+	}
 	if (!o->tmp) {
 		close_file(x, o);
 		return;
@@ -166,7 +175,7 @@ static void give_all(struct run *r)
 		export_walk(x, &(struct export_walk){.thread = NULL}, give, r);
 		return;
 	}
-	for (size_t i = 0; !x->error && i < x->n_threads; i++)
+	for (size_t i = 0; !x->error && !x->full && i < x->n_threads; i++)
 		export_walk(x, &(struct export_walk){.thread = &x->threads[i]}, give, r);
 }
 
@@ -230,13 +239,29 @@ static void tell_interval(struct vfd_file **files, size_t n)
 			(double)longest / 1e6);
 }
 
-static void catch_signals(void)
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct actions {
+	struct sigaction of[ARRAY_SIZE(ending_signals)];
+};
+
+static void catch_signals(struct actions *before)
 {
 	struct sigaction action = {.sa_handler = export_stop, .sa_flags = (int)SA_RESETHAND};
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		if (!sigaction(ending_signals[i], &action, &before->of[i]) &&
+			before->of[i].sa_handler == SIG_IGN)
+			sigaction(ending_signals[i], &before->of[i], NULL);
+}
+
+/* What came meanwhile has its effect now. */
+static void leave_signals(const struct actions *before)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaction(ending_signals[i], &before->of[i], NULL);
+	if (export_stopped())
+		raise(export_stopped());
 }
 
 int export_run(const struct export_format *format, const struct export_options *o,
@@ -245,10 +270,11 @@ int export_run(const struct export_format *format, const struct export_options *
 	struct exporter x = {.options = o, .files = files, .n_files = n, .base = base};
 	struct output output = {
 		.path = o->output, .folder = format->folder, .binary = format->binary};
-	bool damaged = tell_damage(files, n);
+	bool damaged = !o->damage_told && tell_damage(files, n);
 	int status = damaged;
+	struct actions before;
 
-	catch_signals();
+	catch_signals(&before);
 	export_model_new(&x);
 	x.shown = isatty(STDERR_FILENO) ? 0 : -1;
 	x.steps = format->by_thread ? (unsigned)x.n_threads : format->walks;
@@ -267,22 +293,21 @@ int export_run(const struct export_format *format, const struct export_options *
 		tell_interval(files, n);
 	free(x.error);
 	export_model_free(&x);
-	if (export_stopped())
-		raise(export_stopped());
+	leave_signals(&before);
 	return status;
 }
 
 int export_convert(
 	const struct export_format *format, FILE *json, const char *from, const char *output)
 {
+	struct actions before;
 	char *error;
 
-	catch_signals();
+	catch_signals(&before);
 	error = format->convert(json, from, output);
 	if (error)
 		complain("%s", error);
-	if (export_stopped())
-		raise(export_stopped());
+	leave_signals(&before);
 	if (!error)
 		return 0;
 	free(error);

@@ -120,6 +120,10 @@ struct export_options {
 	struct vfd_span span;
 	bool sum, mangled, quiet; /* quiet: only what is wrong is said */
 	bool may_be_empty;	  /* speedscope: nothing is wrong where no call is */
+	bool damage_told;	  /* by an earlier run */
+	FILE *into;		  /* instead of a file; not closed; or NULL */
+	size_t bytes_most;	  /* into: it ends soon after it has more than these, as if its
+				   * events were no more; 0: all */
 };
 
 struct exporter {
@@ -140,6 +144,7 @@ struct exporter {
 	FILE *out;	/* the file, for formats that write one */
 	char *path;	/* the folder, for formats that fill one */
 	char *error;	/* the first one, a sentence */
+	bool full;	/* there are more than bytes_most */
 	unsigned steps; /* of the progress bar: walks there will be, and were */
 	unsigned steps_done;
 	double shown; /* when it was last drawn, s; < 0: never */

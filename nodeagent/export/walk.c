@@ -241,6 +241,8 @@ static void check(struct exporter *x)
 		export_fail(x, "stopped by signal %d", (int)stopped);
 	if (x->out && ferror(x->out))
 		export_fail(x, "the output can't be written");
+	if (x->out && x->options->bytes_most)
+		x->full = (size_t)ftello(x->out) > x->options->bytes_most;
 }
 
 bool export_goes_on(struct exporter *x)
@@ -268,7 +270,7 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 	struct vfd_event v;
 	struct export_event e;
 
-	for (size_t n = 1; !x->error && vfd_next(c, &v); n++) {
+	for (size_t n = 1; !x->error && !x->full && vfd_next(c, &v); n++) {
 		v.file += file;
 		give_ends(&w, export_time(x, v.time));
 		if (v.kind == VFD_MESSAGE && v.message->kind == VFD_EPOCH)

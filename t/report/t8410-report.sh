@@ -183,7 +183,12 @@ test_expect 'what is too large is shown in part; of a flight recorder one event'
 		"int main(int n, char **arguments) { for (int i = 0; i < 200000; i++) step(); return n > 1; }" >many.c
 	cc_traced many many.c -O0
 	limit "$VFTR" run -q --trace -k overhead.count_tiny=null -o large.run -- ./many
-	limit viewer/bin/vftr report -o large.html large.run
+	# no temporary file: all calls would be 15 MB
+	(
+		ulimit -f 6000
+		TMPDIR=$PWD/none limit viewer/bin/vftr report -o large.html large.run 2>said
+	)
+	is "" "$(cat said)"
 	has large.html "in the middle of the run; vftr-open(1) shows all."
 	[ "$(wc -c <large.html)" -le 5000000 ]
 	[ "$(python3 part.py large.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]
@@ -192,7 +197,7 @@ test_expect 'what is too large is shown in part; of a flight recorder one event'
 	grep "Calls of all threads in the last .* before the event death" kept.html
 	[ "$(python3 part.py kept.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]'
 
-test_expect 'a damaged sampling file, or no room for a temporary one, costs the time line alone' '
+test_expect 'a damaged sampling file costs the time line alone; names that have no room do, and it is said' '
 	limit "$VFTR" run -q --trace -o hurt -- ./short
 	for f in hurt/*.vfd; do
 		head -c 600 "$f" >half
@@ -200,10 +205,32 @@ test_expect 'a damaged sampling file, or no room for a temporary one, costs the 
 	done
 	limit viewer/bin/vftr report -o hurt.html hurt 2>said
 	python3 "$SAME" hurt.html hurt/profile.json
-	limit "$VFTR" run -q --trace -o hurt2 -- ./short
-	TMPDIR=$PWD/none limit viewer/bin/vftr report -o hurt2.html hurt2 2>said
-	has said "the report has no time line"
-	python3 "$SAME" hurt2.html hurt2/profile.json'
+	python3 - >names.c <<-"EOF"
+		print("static volatile int n;")
+		for i in range(400):
+		    print("void %s_%d(void) { n++; }" % ("a" * 5000, i))
+		print("int main(void) {")
+		for i in range(400):
+		    print("%s_%d();" % ("a" * 5000, i))
+		print("return 0; }")
+	EOF
+	cc_traced names names.c
+	limit "$VFTR" run -q --trace -k overhead.count_tiny=null -o names.run -- ./names
+	limit viewer/bin/vftr report -o names.html names.run 2>said
+	has said "calls over time have no room in the report"
+	hasnt names.html "<section id=\"timeline\""'
+
+test_expect 'of damage to a sampling file is told once, however many parts are tried' '
+	cp -r large.run hurt-large
+	python3 - hurt-large/*.vfd <<-"EOF"
+		import sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		data[len(data) // 2:len(data) // 2 + 64] = bytes(64)
+		open(sys.argv[1], "wb").write(data)
+	EOF
+	limit viewer/bin/vftr report -o hurt-large.html hurt-large 2>said
+	is 1 "$(grep -c "are left out" said)"
+	has hurt-large.html "<section id=\"timeline\""'
 
 test_expect 'several runs: a column of efficiencies for each' '
 	limit "$VFTR" report -o two.html mpi collectives

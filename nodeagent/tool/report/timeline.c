@@ -2,10 +2,10 @@
 #include "nodeagent/tool/report/timeline.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nodeagent/base/installed.h"
@@ -21,7 +21,10 @@
 #define STYLE	     "vftr/speedscope.css"
 #define BYTES_MOST   1900000u /* of what was recorded; a report has 5 MB at most */
 #define VIEWER_BYTES 1500000u
-#define TRIES	     12
+#define TRIES	     16
+#define EVENT_BYTES  45.0 /* of one in speedscope's format, or so */
+#define MORE_MOST    64.0 /* times: from one try to the next */
+#define LESS	     8
 
 struct files {
 	struct vfd_file **files;
@@ -181,20 +184,31 @@ static struct vfd_span span_of(const struct files *in)
 	return all;
 }
 
-/* Writes calls of this time to a file in speedscope's format; its bytes, 0: said why not. */
-static size_t export_to(const char *path, const struct files *in, const struct vfd_span *span)
+/* Calls of this time in speedscope's format, or NULL: said why not. Of more than BYTES_MOST only
+ * the beginning. */
+static char *calls_within(const struct files *in, const struct vfd_span *span, bool again)
 {
-	const struct export_options o = {
-		.output = path, .span = *span, .quiet = true, .may_be_empty = true};
-	struct stat st;
-	size_t i = 0;
+	struct export_options o = {.output = "-",
+		.span = *span,
+		.quiet = true,
+		.may_be_empty = true,
+		.damage_told = again,
+		.bytes_most = BYTES_MOST};
+	char *text = NULL;
+	size_t i = 0, bytes;
+	int status;
 
 	while (strcmp(export_formats[i].name, "speedscope"))
 		i++;
-	if (export_run(&export_formats[i], &o, in->files, in->n, "time line") == 2 ||
-		stat(path, &st))
-		return 0;
-	return (size_t)st.st_size;
+	o.into = open_memstream(&text, &bytes);
+	if (!o.into)
+		die(125, "out of memory");
+	status = export_run(&export_formats[i], &o, in->files, in->n, "time line");
+	fclose(o.into);
+	if (status != 2)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* A part of this length: before an event the last one, else the one in the middle. */
@@ -208,55 +222,63 @@ static struct vfd_span part_of(const struct vfd_span *all, const char *event, in
 	return (struct vfd_span){true, true, all->from + less - after, all->to - after};
 }
 
+/* What is likely to have room, of a run that has not. */
+static int64_t likely_length(const struct files *in, int64_t all)
+{
+	double events = 1.0;
+
+	for (size_t i = 0; i < in->n; i++)
+		events += (double)vfd_facts(in->files[i])->samples;
+	return (int64_t)(fmin(0.5, 0.7 * BYTES_MOST / (events * EVENT_BYTES)) * (double)all);
+}
+
+/* Longer than what had room, with this many bytes, and shorter than what had not. */
+static int64_t longer(int64_t good, int64_t bad, size_t bytes)
+{
+	const double times = fmin(MORE_MOST, 0.75 * BYTES_MOST / (double)bytes);
+
+	return fmin((double)good * times, (double)bad) < (double)(good + (bad - good) / 2)
+		       ? (int64_t)((double)good * times)
+		       : good + (bad - good) / 2;
+}
+
 /* The longest part that has room, or nearly so, as *span. */
-static char *some_calls(const char *path, const struct files *in, struct vfd_span *span)
+static char *some_calls(const struct files *in, struct vfd_span *span)
 {
 	const struct vfd_span all = *span;
 	int64_t good = 0, bad = all.to - all.from, length = bad;
-	char *text = NULL;
+	char *found = NULL;
 
-	for (int i = 0; i < TRIES && length > good; i++) {
+	for (int i = 0; i < TRIES && (!i || length > good); i++) {
 		const struct vfd_span part = part_of(&all, in->event, length);
-		const size_t bytes = export_to(path, in, &part);
+		char *text = calls_within(in, &part, i);
+		const size_t bytes = text ? strlen(text) : 0;
 
-		if (!bytes)
-			break;
-		if (bytes <= BYTES_MOST) {
+		if (!text)
+			return found;
+		if (bytes > BYTES_MOST) {
 			free(text);
-			text = text_of(path, BYTES_MOST);
-			if (text && !strstr(text, "\"events\":[")) {
-				free(text);
-				text = NULL;
-			}
-			*span = part;
-			good = length;
-			if (length == bad || bytes > BYTES_MOST / 2)
-				break;
-		} else {
 			bad = length;
+			length = good ? good + (bad - good) / 2
+				 : i  ? bad / LESS
+				      : likely_length(in, bad);
+			continue;
 		}
-		length = good ? good + (bad - good) / 2
-			      : (int64_t)(0.9 * BYTES_MOST / (double)bytes * (double)bad);
+		good = length;
+		if (strstr(text, "\"events\":[")) {
+			free(found);
+			found = text;
+			*span = part;
+		} else {
+			free(text);
+		}
+		if (length == all.to - all.from || (found && bytes > BYTES_MOST / 2))
+			return found;
+		length = longer(good, bad, found ? bytes : 1);
 	}
-	return text;
-}
-
-static char *calls_of(const struct files *in, struct vfd_span *span)
-{
-	const char *folder = getenv("TMPDIR");
-	char *path = xasprintf("%s/vftr-report.XXXXXX", folder && *folder ? folder : "/tmp");
-	const int fd = mkstemp(path);
-	char *text = NULL;
-
-	if (fd < 0) {
-		complain("%s: %s; the report has no time line", path, strerror(errno));
-	} else {
-		close(fd);
-		text = some_calls(path, in, span);
-		unlink(path);
-	}
-	free(path);
-	return text;
+	if (!found)
+		complain("calls over time have no room in the report; vftr-open(1) shows them");
+	return found;
 }
 
 static char *note_of(const struct files *in, const struct vfd_span *span)
@@ -291,7 +313,7 @@ struct timeline *timeline_read(char *const *profiles, size_t n)
 		vfd_line_up(in.files, in.n);
 		vfd_shorten_names(in.files, in.n);
 		span = span_of(&in);
-		t->calls = calls_of(&in, &span);
+		t->calls = some_calls(&in, &span);
 		t->note = note_of(&in, &span);
 		t->viewer = viewer;
 		t->page = (struct page_timeline){t->viewer, t->calls, t->note};
