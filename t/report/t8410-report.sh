@@ -205,6 +205,12 @@ test_expect 'a damaged sampling file costs the time line alone; names that have 
 	done
 	limit viewer/bin/vftr report -o hurt.html hurt 2>said
 	python3 "$SAME" hurt.html hurt/profile.json
+	for f in hurt/*.vfd; do
+		rm "$f"
+		mkfifo "$f"
+	done
+	limit viewer/bin/vftr report -o hurt.html hurt 2>said
+	has said "no sampling file that can be read; the time line is without it"
 	python3 - >names.c <<-"EOF"
 		print("static volatile int n;")
 		for i in range(400):

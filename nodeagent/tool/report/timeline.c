@@ -99,6 +99,9 @@ static void add_file(struct files *in, const char *path)
 
 	if (error)
 		complain("%s", error);
+	else if (!f)
+		complain(
+			"%s: no sampling file that can be read; the time line is without it", path);
 	free(error);
 	if (!f)
 		return;
