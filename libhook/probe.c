@@ -5,7 +5,6 @@
  * in the user's build folder, and an agent of each would linger for a second.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,8 @@ bool vftr_is_probe(void)
 {
 	const char *name = program_invocation_short_name;
 
+	if (!name) /* it is the program's */
+		return false;
 	for (unsigned i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 		size_t bytes = strlen(probes[i].name);
 
@@ -36,17 +37,78 @@ bool vftr_is_probe(void)
 	return false;
 }
 
+/*
+ * fnmatch() may wait for the lock of the locales, which the program has if its first event is in a
+ * handler that interrupts setlocale(), or in a child of a thread beside. So these are bytes.
+ */
+static bool is_in_set(const char *set, const char *end, unsigned char c)
+{
+	const bool negated = *set == '!' || *set == '^';
+	bool found = false;
+
+	for (const char *p = set + negated; p < end; p++) {
+		const bool range = p + 2 < end && p[1] == '-';
+
+		found |= (unsigned char)p[0] <= c && c <= (unsigned char)p[range ? 2 : 0];
+		p += range ? 2 : 0;
+	}
+	return found != negated;
+}
+
+/* The ] of the set that begins behind a [, in which it may be the first one; NULL: none. */
+static const char *end_of_set(const char *set)
+{
+	set += *set == '!' || *set == '^';
+	return strchr(*set == ']' ? set + 1 : set, ']');
+}
+
+/* The bytes of the pattern that stand for c; 0: it has another character there. */
+static size_t bytes_for(const char *pattern, char c)
+{
+	const char *end = *pattern == '[' ? end_of_set(pattern + 1) : NULL;
+
+	if (end)
+		return is_in_set(pattern + 1, end, (unsigned char)c) ? (size_t)(end + 1 - pattern)
+								     : 0;
+	if (*pattern == '\\' && pattern[1])
+		return pattern[1] == c ? 2 : 0;
+	return *pattern == c || *pattern == '?';
+}
+
+static bool matches_pattern(const char *pattern, const char *text)
+{
+	const char *star = NULL, *from = NULL; /* behind the last *, which ends before `from` */
+
+	while (*text) {
+		size_t n;
+
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = text;
+		} else if ((n = bytes_for(pattern, *text))) {
+			pattern += n;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	return !pattern[strspn(pattern, "*")];
+}
+
 /* The n bytes at text, a pattern of a shell, stand for this program. */
 static bool matches(const char *text, size_t n, const char *executable)
 {
+	const char *name = program_invocation_short_name;
 	char pattern[256];
 
 	if (!n || n >= sizeof(pattern))
 		return false;
 	memcpy(pattern, text, n);
 	pattern[n] = '\0';
-	return !fnmatch(pattern, program_invocation_short_name, 0) ||
-	       !fnmatch(pattern, executable, 0);
+	return (name && matches_pattern(pattern, name)) || matches_pattern(pattern, executable);
 }
 
 bool vftr_is_wanted_program(void)

@@ -120,4 +120,12 @@ test_if "$steps" 'x86-64 only' 'a handler that forks: parent exact, and its chil
 		is '' \"\$(jq -r '.each_process[] | select(.status != 0)' stepped_all.json)\"
 	done"
 
+# VFTR_PROGRAMS is read at the first event, and the C library may have any of its locks then
+cc_traced "$BIN/locale" "$T/hook/app-locale.c" || exit 99
+test_expect 'the first event is in a handler that interrupts setlocale()' '
+	for list in other locale; do
+		is end "$(VFTR_PROGRAMS=$list limit "$AGENT" -q -k profile.sample=0 -- "$BIN/locale")"
+	done
+	is locale "$(jq -r ".executables[] | sub(\".*/\"; \"\")" locale_all.json)"'
+
 done_testing
