@@ -13,6 +13,7 @@ S=$T/mpi/transparent
 OMPI_MCA_osc=pt2pt,sm
 export S OMPI_MCA_osc
 unset OMPI_MCA_btl # jobs that meet do so by TCP
+export OMPI_MCA_btl_tcp_if_include=lo # networks of pseudo-nodes come and go
 
 # MPICH spins; it gets all programs on as many ranks as this has CPUs for, and those
 # where more ranks matter on four.

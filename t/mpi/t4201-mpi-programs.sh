@@ -9,6 +9,7 @@ need_built "$AGENT"
 OMPI_MCA_osc=pt2pt,sm
 export OMPI_MCA_osc
 unset OMPI_MCA_btl # jobs that meet do so by TCP
+export OMPI_MCA_btl_tcp_if_include=lo # networks of pseudo-nodes come and go
 
 # mpi_behind FILE: which MPI an executable or shared object is linked with
 mpi_behind() {
