@@ -43,6 +43,7 @@ test_expect 'the logs of that layout say it at their top, on lines that a termin
 	for log in run/summary.log run/node-$HOST.log; do
 		head -n 8 $log >head
 		cat -A head
+		grep -x "Run:        $(json run/profile.json .run)" head
 		grep -F "Command:    $BIN/end exit3 " head
 		grep -E "^Started:    [-0-9]+T[0-9:]+\+05:30 in $PWD/a folder, batch job 12.server\$" head
 		grep -E "^Nodes:      1 x .*, $(getconf _NPROCESSORS_ONLN) CPUs?, [0-9.]+ GiB: 1 process, 1 thread\$" head
@@ -56,7 +57,7 @@ test_expect 'the layout of Vftrace says it in the JSON file only' '
 	is "$BIN/end return" "$(started end_all.json ".command | join(\" \")")"
 	is 1 "$(started end_all.json .tags.a)"
 	for log in end_all.log end_node_*.log; do
-		is "" "$(grep -E "^(Command|Started|Nodes|Tags):" $log)"
+		is "" "$(grep -E "^(Command|Started|Nodes|Tags|Run):" $log)"
 	done'
 
 test_expect 'the node: CPU, memory, kernel' '

@@ -205,4 +205,6 @@ void section_started(FILE *f, const struct report *r)
 	if (r->p->n_starts)
 		print_start(f, r->p->starts);
 	print_nodes(f, r->p);
+	if (r->p->run && r->p->run != PROFILE_RUNS_MIXED)
+		print_line(f, "Run:", xasprintf("%016" PRIx64, r->p->run));
 }
