@@ -287,7 +287,10 @@ X(BOOL, overhead_count_calls, "overhead.count_calls", "false", 0, 0, NULL, false
 X(AUTO_DOUBLE, overhead_count_tiny, "overhead.count_tiny", "auto", 0.01, 100, NULL, true, \
   "Percent of CPU time that hooks may cost before short functions are counted; null: time all.") \
 X(REGEX, overhead_keep, "overhead.keep", NULL, 0, 0, NULL, true, \
-  "Functions that are traced whatever the budget says.")
+  "Functions that are traced whatever the budget says.") \
+\
+X(STRING, open_viewer, "open.viewer", NULL, 0, 0, NULL, true, \
+  "Program with its options that vftr open starts; null: Perfetto's page in a browser.")
 /* clang-format on */
 
 #endif

@@ -14,9 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/open/serve.h"
 #include "nodeagent/tool/open/viewer.h"
+#include "nodeagent/tool/show/run.h"
 
 #define PORT   9001u /* the one that Perfetto's page may ask on this machine */
 #define ORIGIN "https://ui.perfetto.dev"
@@ -31,7 +33,8 @@ static const char usage[] =
 	"\n"
 	"  -n, --no-browser   only print the page's address\n"
 	"  -v, --viewer CMD   start this program with the file instead: a program and its\n"
-	"                     options; default: $VFTR_VIEWER, and without it the page\n"
+	"                     options; default: $VFTR_VIEWER, the key open.viewer, and\n"
+	"                     without them the page\n"
 	"  -f, --format F     what a run is turned into for the viewer, as by vftr export;\n"
 	"                     default: what the program is known to open, or perfetto\n"
 	"  -b, --base BASE    only the run of this name\n"
@@ -219,6 +222,18 @@ static int view_one(char *what, const char *base, const char *format, const char
 	return 2;
 }
 
+/* The key open.viewer, or NULL; the caller frees. *failed: there is no configuration; has told why.
+ */
+static char *configured_viewer(bool *failed)
+{
+	struct conf *c = run_user_conf();
+	char *viewer = c && c->open_viewer ? xstrdup(c->open_viewer) : NULL;
+
+	*failed = !c;
+	conf_free(c);
+	return viewer;
+}
+
 int cmd_open(int argc, char **argv)
 {
 	bool alone = false;
@@ -231,6 +246,9 @@ int cmd_open(int argc, char **argv)
 		{0},
 	};
 	const int status = cmd_options(argc, argv, options, usage);
+	char *configured = NULL;
+	bool failed = false;
+	int seen = -1;
 
 	if (status >= 0)
 		return status;
@@ -238,8 +256,15 @@ int cmd_open(int argc, char **argv)
 		complain("open: name one folder or file; see vftr open --help");
 		return 2;
 	}
+	if (!alone && !viewer)
+		viewer = configured = configured_viewer(&failed);
+	if (failed)
+		return 2;
 	if (viewer && *viewer && !alone)
-		return view_one(argv[optind], base, format, viewer);
+		seen = view_one(argv[optind], base, format, viewer);
+	free(configured);
+	if (seen >= 0)
+		return seen;
 	if (format) {
 		complain("open: the page opens Perfetto's format only: not with --format, but for "
 			 "a viewer");

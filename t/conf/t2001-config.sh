@@ -12,7 +12,7 @@ test_expect 'the default configuration is JSON with every section' '
 	"$VFTR" config default >d.json
 	is "off output_directory outfile_basename logfile_for_ranks print_config \
 strip_module_names demangle_cxx include_cxx_prelude report annotations output profile filter profile_table stacklist \
-name_grouped_profile_table sampling mpi python iterations cuda hwprof openacc openmp files memory locks shm agent clock overhead" \
+name_grouped_profile_table sampling mpi python iterations cuda hwprof openacc openmp files memory locks shm agent clock overhead open" \
 		"$(command jq -r "keys_unsorted | join(\" \")" d.json)"
 	is 4MiB "$(json d.json .shm.ring_size)"
 	has d.json "      \"sample_interval\": 0.005000,"

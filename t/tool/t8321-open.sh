@@ -99,6 +99,16 @@ test_expect 'a viewer of one s own gets the time line as a file, which is gone w
 	is "" "$(cat out said; ls "${TMPDIR:-/tmp}" | grep vftr-open)"
 	VFTR_VIEWER=./viewer limit "$VFTR" open -f chrome run
 	jq -e ".traceEvents | length > 100" seen-file
+	printf "{\"open\": {\"viewer\": \"./viewer -y\"}}" >conf.json
+	rm seen*
+	VFTR_CONFIG=conf.json limit "$VFTR" open -f chrome run
+	is -y "$(head -n 1 seen)"
+	VFTR_SET="open.viewer=./viewer" limit "$VFTR" open -f chrome run
+	is 1 "$(wc -l <seen)"
+	rm seen
+	VFTR_VIEWER=./viewer VFTR_CONFIG=none.json limit "$VFTR" open -f chrome run
+	VFTR_CONFIG=none.json status_of 2 limit "$VFTR" open run 2>err
+	has err none.json
 	echo any >any.txt
 	VFTR_VIEWER=./viewer limit "$VFTR" open any.txt
 	is "any.txt any" "$(cat seen-path seen-file | paste -sd" ")"'

@@ -127,7 +127,7 @@ static void warn_conf(const char *line, void *ctx)
 }
 
 /* Results for a person at a terminal: the layout `run', unless the user has said another. */
-static struct conf *load_conf(void)
+struct conf *run_user_conf(void)
 {
 	/* what has been measured with it is to be read, too */
 	static const struct conf_reading how = {.lenient = true, .warn = warn_conf};
@@ -158,7 +158,7 @@ static int read_run(struct run *run, struct search *s)
 		run->paths[run->n_paths++] = xstrdup(s->found[i].path);
 	run->directory = file_directory(run->paths[0]);
 	run->p = collate_read(run->paths, run->n_paths, &bad, NULL, NULL);
-	run->c = run->p ? load_conf() : NULL;
+	run->c = run->p ? run_user_conf() : NULL;
 	if (!run->c)
 		return 2;
 	tell_mixture(run->p);

@@ -25,6 +25,12 @@ struct run {
 };
 
 /*
+ * The configuration of the user, for what a person sees: $VFTR_CONFIG and $VFTR_SET, or the
+ * default. Keys that are not known are told. The caller frees with conf_free(). NULL: has told why.
+ */
+struct conf *run_user_conf(void);
+
+/*
  * Opens it. base: only the run of this name, or NULL. 0; 1: some of its files could not be read;
  * 2: none could, or they are of several runs. The reasons have been printed with complain().
  * run_close() in the first two cases.
