@@ -60,9 +60,24 @@ bool procfs_has_other_root(int pid)
 	return !same_file(pid, "ns/mnt") || !same_file(pid, "root/.");
 }
 
+/* The root of a process as the kernel tells it to us, and its bytes: paths in its maps begin with
+ * it, where it is another than ours. 0: with nothing. */
+static size_t bytes_above_root(int pid, char *root, size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	n = readlink(path, root, size - 1);
+	n = n > 1 ? n : 0;
+	root[n] = 0;
+	return (size_t)n;
+}
+
 char *procfs_maps_by_root(int pid)
 {
-	char path[64], line[4608], *text = NULL;
+	char path[64], line[4608], root[4096], *text = NULL;
+	const size_t above = bytes_above_root(pid, root, sizeof(root));
 	size_t bytes;
 	FILE *f, *out;
 
@@ -71,8 +86,11 @@ char *procfs_maps_by_root(int pid)
 	out = f ? open_memstream(&text, &bytes) : NULL;
 	while (out && fgets(line, sizeof(line), f)) {
 		const int n = (int)strcspn(line, "/");
+		const char *file = line + n;
 
-		fprintf(out, line[n] ? "%.*s/proc/%d/root%s" : "%.*s", n, line, pid, line + n);
+		if (!strncmp(file, root, above) && file[above] == '/')
+			file += above;
+		fprintf(out, line[n] ? "%.*s/proc/%d/root%s" : "%.*s", n, line, pid, file);
 	}
 	if (out)
 		fclose(out);

@@ -253,6 +253,21 @@ test_if "$mounts" 'mounts need root' 'a process that sees other files than we do
 	jq -r ".stacks[].path" got/profile.json >paths
 	has paths "burn < deep < serial < main < init"'
 
+test_if "$mounts" 'mounts need root' 'so has one in a root of its own, alone or with other files' '
+	$TEST_CC -O2 -static -o "$BIN/static" "$T/stack/app-shares.c" -pthread
+	mkdir jail
+	cp "$BIN/static" jail/jailed
+	mkdir jail/all
+	for way in "chroot jail /jailed" \
+		"unshare -m sh -c \"mount --rbind / jail/all && exec chroot jail/all $BIN/static serial 1000000\" "; do
+		eval "run $way serial 1000000"
+		limit sh -c "until readlink /proc/$pid/exe | grep -q jail; do :; done"
+		attach -q -s 1 -k profile.sample=100 "$pid"
+		kill "$pid"
+		jq -r ".stacks[].path" got/profile.json >paths
+		has paths "deep < serial < main <" || return
+	done'
+
 test_expect 'where the kernel allows no samples, a sentence says so, and no folder is left' '
 	$TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c"
 	run "$BIN/shares" serial 1000000
