@@ -88,4 +88,84 @@ test_expect 'one that does not compile, warns or is of another tree is not kept'
 	[ ! -e a ]
 	is "" "$(ls -A build/t/compiled | grep "^[.]")"'
 
+# cached COMPILER: a.c, of the own tree
+cached() {
+	T=$PWD/tree BUILD=$PWD/build "$TOP/t/lib/cached" "$1" "$PWD/tree/a.c" -o a
+}
+
+# gcc/gcc: gcc, with options in a file, and with commands in a file before and after
+write_gcc() {
+	mkdir -p gcc
+	: >gcc/before
+	: >gcc/after
+	: >gcc/option
+	echo "one compiler" >gcc/cc1
+	cat >gcc/gcc <<-END
+		#!/bin/sh
+		[ "\$1" != -print-prog-name=cc1 ] || { echo "$PWD/gcc/cc1"; exit; }
+		. "$PWD/gcc/before"
+		gcc \$(cat "$PWD/gcc/option") "\$@" || exit
+		. "$PWD/gcc/after"
+	END
+	chmod +x gcc/gcc
+}
+
+test_expect 'text that moves from a header to the next is noticed' '
+	echo "#include \"a.h\"
+#include \"b.h\"
+int main(void) { return line(); }" >tree/a.c
+	echo >tree/a.h
+	echo "static int line(void) { return __LINE__; }" >tree/b.h
+	cached gcc
+	status_of 1 ./a
+	cat tree/a.h tree/b.h >both
+	mv both tree/b.h
+	: >tree/a.h
+	cached gcc
+	status_of 2 ./a'
+
+test_expect 'what is changed while it is compiled is not kept' '
+	write_gcc
+	echo "int main(void) { return 3; }" >tree/a.c
+	echo "echo \"int main(void) { return 7; }\" >$PWD/tree/a.c" >gcc/after
+	cached gcc/gcc
+	status_of 3 ./a
+	cached gcc/gcc
+	status_of 7 ./a'
+
+test_expect 'another compiler behind the command is noticed' '
+	write_gcc
+	echo "int main(void) { return VALUE; }" >tree/a.c
+	echo -DVALUE=3 >gcc/option
+	cached gcc/gcc
+	status_of 3 ./a
+	echo -DVALUE=4 >gcc/option
+	echo "another compiler" >gcc/cc1
+	cached gcc/gcc
+	status_of 4 ./a'
+
+test_expect 'on a full disk programs are compiled, and none is kept by half of what it has read' '
+	echo "int main(void) { return 8; }" >tree/a.c
+	mkdir -p short
+	printf "#!/bin/sh\nexit 2\n" >short/sort
+	chmod +x short/sort
+	(PATH=$PWD/short:$PATH; cached gcc)
+	status_of 8 ./a
+	echo "int main(void) { return 9; }" >tree/a.c
+	cached gcc
+	status_of 9 ./a
+	# the compiler cannot write what it has read
+	rm -rf a build
+	write_gcc
+	echo "[ ! \"\$DEPENDENCIES_OUTPUT\" ] || exit 1" >gcc/before
+	cached gcc/gcc
+	status_of 9 ./a
+	is "" "$(ls -A build/t/compiled)"
+	# there is no folder
+	rm -rf a build
+	: >build
+	cached gcc 2>said
+	[ ! -s said ]
+	status_of 9 ./a'
+
 done_testing
