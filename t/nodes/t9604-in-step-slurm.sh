@@ -35,16 +35,19 @@ left() {
 E3="limit salloc -Q -N3 -n6"
 
 # six STATUS WORDS...: a step of 6 tasks on 3 nodes ends so; what it prints is in out and err.
-# Again where Open MPI has crashed by itself: one run of 115 on a busy machine, with status 139.
+# Again where Open MPI has crashed by itself: one run of 115 on a busy machine, with status 139;
+# then without what Slurm's SIGKILL to the agents has left. $begin: when the last one began.
 six() {
 	wanted=$1 tries=0
 	shift
 	: >>in
+	begin=$(date +%s)
 	until status_of $wanted $E3 srun --mpi=pmix "$@" <in >out 2>err; do
 		cat err
 		tries=$((tries + 1))
 		[ $tries -lt 3 ] && open_mpi_broke err
-		rm -f -- *.vfp *_all.*
+		rm -rf -- *.vfp *_all.* .vftr-step-*
+		begin=$(date +%s)
 	done
 	cat err
 }
