@@ -205,6 +205,9 @@ test_expect 'stacks stay right while vftr top switches functions at random under
 	is "$steps" $(($(jq "[.stacks[] | select(.function == \"step\") | .calls] | add" out/profile.json) +
 		$(jq "[.switched_off[] | select(.function == \"step\") | .calls] | add" out/profile.json)))
 	is "$((steps + 100))" "$(jq "[.stacks[] | select(.function == \"phase\") | .calls] | add" out/profile.json)"
+	# a frame of step() that stayed open would have the phases of later calls, which are off
+	is "$(stacks "^[0-9]* step<work<init" | cut -d " " -f 1)" \
+		"$(stacks "^[0-9]* phase<step<work<init" | cut -d " " -f 1)"
 	is "" "$(stacks | tr " " "\n" | grep "<" | grep -v -E "^((leaf|phase)<)?(step<)?work<init$|^phase<init$")"'
 
 test_expect 'a name that nothing has is told at the end, and no other' '
