@@ -266,6 +266,20 @@ static double cpu_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Callers may be in files that came after the last look: in the C library, where a program has only
+ * just begun. */
+static void learn_files(const struct stack_raw *s)
+{
+	uint64_t pcs[UNWIND_FRAMES_MAX];
+	bool whole;
+	const size_t n = unwinder_frames(unwinder, s, pcs, &whole);
+
+	if (whole || !n || unwinder_knows(unwinder, pcs[n - 1]))
+		return;
+	unwinder_refresh(unwinder);
+	unwinder_frames(unwinder, s, pcs, &whole); /* the rules were forgotten */
+}
+
 static void compare(void *ctx, const struct stack_raw *s)
 {
 	uint64_t pcs[UNWIND_FRAMES_MAX], others[UNWIND_FRAMES_MAX];
@@ -273,8 +287,7 @@ static void compare(void *ctx, const struct stack_raw *s)
 	size_t n, m;
 	double from;
 
-	if (!unwinder_knows(unwinder, stack_raw_pc(s)))
-		unwinder_refresh(unwinder);
+	learn_files(s);
 	if (seen == 200) /* by then most rules are known */
 		rules_s = libdw_s = 0;
 	from = cpu_s();
