@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identities of communicators, of which the agent finds out which duplicate one is. */
+/*
+ * Identities of communicators. The application makes them; the agent makes them again, to find out
+ * which of several duplicates one is.
+ */
 #ifndef VFTR_SHM_IDENTITY_H
 #define VFTR_SHM_IDENTITY_H
 
 #include <stdint.h>
 
-/* Never 0. */
+/* The hash of all that was mixed so far and of one number more; never 0. */
 static inline uint64_t identity_mix(uint64_t hash, uint64_t more)
 {
 	hash = (hash << 23 | hash >> 41) * 0x9e3779b97f4a7c15u ^ more;
@@ -15,8 +18,11 @@ static inline uint64_t identity_mix(uint64_t hash, uint64_t more)
 	return hash ? hash : 1;
 }
 
-/* Of a communicator that was made of all members of the one with identity `parent`, after `before`
- * others of these; kind: enum wire_comm_kind. Of a duplicate, more is 0, and that is all. */
+/*
+ * The identity of a communicator that all members of the one with identity `parent` have made,
+ * after `before` others; kind: enum wire_comm_kind; more: what else tells it apart, of a duplicate
+ * 0.
+ */
 static inline uint64_t identity_made(uint64_t parent, uint32_t before, uint32_t kind, uint64_t more)
 {
 	return identity_mix(identity_mix(identity_mix(parent, before), kind), more);

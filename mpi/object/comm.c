@@ -261,9 +261,10 @@ uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t 
 static uint64_t identity_of_members(const struct mpi_comm *c, uint64_t more)
 {
 	const uint64_t hash = c->members ? c->members->hash : 0;
-	const uint64_t base = vftr_mix(vftr_mix(vftr_mix(vftr_world_id(), c->kind), more), hash);
+	const uint64_t base =
+		identity_mix(identity_mix(identity_mix(vftr_world_id(), c->kind), more), hash);
 
-	return vftr_mix(base, vftr_identity_count(base));
+	return identity_mix(base, vftr_identity_count(base));
 }
 
 static void enlist(struct mpi_comm *c, uint32_t number, uint32_t parent_number)
@@ -297,7 +298,7 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	else if (kind == WIRE_COMM_DUP)
 		c->id = settled; /* as of MPI_Comm_idup, whose members are not known yet */
 	else
-		c->id = vftr_mix(settled, c->members ? c->members->hash : 0);
+		c->id = identity_mix(settled, c->members ? c->members->hash : 0);
 	enlist(c, new_number(), from->number);
 }
 
@@ -335,7 +336,7 @@ void vftr_comm_start(void)
 	if (!started) {
 		PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 		start_with(MPI_COMM_WORLD, NUMBER_WORLD, id);
-		start_with(MPI_COMM_SELF, NUMBER_SELF, vftr_mix(id, (uint64_t)rank));
+		start_with(MPI_COMM_SELF, NUMBER_SELF, identity_mix(id, (uint64_t)rank));
 		store_release(&started, 1); /* pairs with the look at it above */
 	}
 	spin_unlock(&start_lock);

@@ -143,7 +143,7 @@ static inline uint32_t take_ticket(uint32_t *counter)
 	return n;
 }
 
-uint64_t vftr_mix(uint64_t hash, uint64_t more); /* of identities */
+/* Of a text; of numbers: identity_mix(). */
 uint64_t vftr_mix_text(uint64_t hash, const char *text, size_t length);
 
 #endif

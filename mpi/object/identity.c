@@ -16,16 +16,11 @@ static uint64_t mask;
 static uint64_t used;
 static uint32_t lock;
 
-uint64_t vftr_mix(uint64_t hash, uint64_t more)
-{
-	return identity_mix(hash, more);
-}
-
 uint64_t vftr_mix_text(uint64_t hash, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		hash = vftr_mix(hash, (unsigned char)text[i]);
-	return vftr_mix(hash, length);
+		hash = identity_mix(hash, (unsigned char)text[i]);
+	return identity_mix(hash, length);
 }
 
 static struct base *find(uint64_t base)

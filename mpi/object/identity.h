@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A count for the identities of communicators; vftr_mix() is in comm.h. */
+/* A count for the identities of communicators, which shm/identity.h makes. */
 #ifndef VFTR_MPI_OBJECT_IDENTITY_H
 #define VFTR_MPI_OBJECT_IDENTITY_H
 

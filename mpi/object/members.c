@@ -4,6 +4,7 @@
 #include "libhook/emit.h"
 #include "mpi/memory.h"
 #include "mpi/object/world.h"
+#include "shm/identity.h"
 
 #define AT_ONCE 512 /* ranks translated in one call */
 
@@ -58,9 +59,9 @@ static uint64_t hash_runs(const struct wire_run *run, uint32_t n)
 	uint64_t hash = n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		hash = vftr_mix(
+		hash = identity_mix(
 			hash, (uint64_t)(uint32_t)run[i].first << 32 | (uint32_t)run[i].stride);
-		hash = vftr_mix(hash, (uint64_t)run[i].count);
+		hash = identity_mix(hash, (uint64_t)run[i].count);
 	}
 	return hash;
 }
@@ -100,7 +101,7 @@ static struct comm_members *members_of_group(
 /* Adds both hashes in an order that does not depend on which side is local. */
 static uint64_t hash_of_both(uint64_t a, uint64_t b)
 {
-	return a < b ? vftr_mix(a, b) : vftr_mix(b, a);
+	return a < b ? identity_mix(a, b) : identity_mix(b, a);
 }
 
 /* The runs of both groups, which are freed. */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "mpi/object/comm.h"
+#include "shm/identity.h"
 
 /*
  * Variables that differ between jobs and are equal on all ranks; the first one that
@@ -121,7 +122,7 @@ static uint64_t job_of_hydra(int size)
 		return 0;
 	for (long pid = getppid(), up = 0; pid > 1 && up < ABOVE && read_above(pid, &a); up++) {
 		if (!strcmp(a.name, HYDRA))
-			return vftr_mix((uint64_t)pid, a.started);
+			return identity_mix((uint64_t)pid, a.started);
 		pid = a.parent;
 	}
 	return 0;
@@ -133,7 +134,8 @@ static uint64_t job_of_one(void)
 	struct timespec now = {0};
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return vftr_mix(vftr_mix((uint64_t)getpid(), (uint64_t)now.tv_sec), (uint64_t)now.tv_nsec);
+	return identity_mix(
+		identity_mix((uint64_t)getpid(), (uint64_t)now.tv_sec), (uint64_t)now.tv_nsec);
 }
 
 static bool spawned(void)
@@ -158,7 +160,7 @@ uint64_t vftr_world_id(void)
 	job = job_from_environment();
 	if (!job)
 		job = size == 1 ? job_of_one() : job_of_hydra(size);
-	id = vftr_mix(vftr_mix(job, (uint64_t)size), spawned());
+	id = identity_mix(identity_mix(job, (uint64_t)size), spawned());
 	store_relaxed(&known_id, id);
 	errno = saved_errno;
 	return id;

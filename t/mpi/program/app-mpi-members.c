@@ -22,11 +22,6 @@ bool vftr_active(void)
 
 uint32_t vftr_messages_off;
 
-uint64_t vftr_mix(uint64_t hash, uint64_t more)
-{
-	return hash * 31 + more;
-}
-
 bool vftr_world_open(struct world *w)
 {
 	(void)w;
