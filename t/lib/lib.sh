@@ -307,6 +307,26 @@ installed() {
 	mv "stage$test_prefix" "$1"
 }
 
+# as_installed: the folder and the PATH of a user: the product in vftr/, and one MPI that is the
+# default, with mpicc, mpif90 and mpirun; $mpi: its name, or nothing
+as_installed() {
+	mpi=$(mpi_list | head -n 1)
+	mkdir tools
+	for tool in mpicc mpif90; do
+		printf '#!/bin/sh\nexec %s.%s "$@"\n' "$tool" "$mpi" >tools/$tool
+	done
+	for launcher in $(mpirun_of "${mpi:-mpich}"); do
+		ln -s "$(command -v "$launcher")" tools/mpirun # a link, as distributions have it
+		break
+	done
+	export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+	printf '#!/bin/sh\nexec /usr/bin/python3 "$@"\n' >tools/python3
+	chmod +x tools/*
+	installed "$PWD/vftr" || { echo "Bail out! make install has failed"; exit 1; }
+	PATH=$PWD/tools:$PWD/vftr/bin:$PATH
+	export PATH
+}
+
 # Which MPIs can be compiled for and run here: openmpi mpich
 mpi_list() {
 	command -v mpicc.openmpi >/dev/null && command -v mpirun.openmpi >/dev/null &&

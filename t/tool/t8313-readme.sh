@@ -5,22 +5,8 @@ test_description='what the table of the README says to type, typed'
 need jq gfortran
 need_built "$VFTR" "$AGENT" "$BUILD/prefix"
 
-# a user's folder: one source for each row, and one MPI that is the default
-mpi=$(mpi_list | head -n 1)
-mkdir tools
-for tool in mpicc mpif90; do
-	printf '#!/bin/sh\nexec %s.%s "$@"\n' "$tool" "$mpi" >tools/$tool
-done
-for launcher in $(mpirun_of "${mpi:-mpich}"); do
-	ln -s "$(command -v "$launcher")" tools/mpirun # a link, as distributions have it
-	break
-done
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-printf '#!/bin/sh\nexec /usr/bin/python3 "$@"\n' >tools/python3
-chmod +x tools/*
-installed "$PWD/vftr" || { echo "Bail out! make install has failed"; exit 1; }
-PATH=$PWD/tools:$PWD/vftr/bin:$PATH
-export PATH
+# a user's folder: one source for each row
+as_installed
 cat >prog.c <<'END'
 void step(int n) { (void)n; }
 int main(void) { for (int i = 0; i < 7; i++) step(i); return 0; }

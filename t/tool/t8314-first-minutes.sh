@@ -6,19 +6,7 @@ test_description='the first five minutes of a new user: two commands to the hot 
 . "$(dirname "$0")/../lib/lib.sh"
 need_built "$VFTR" "$AGENT" "$BUILD/prefix"
 
-mpi=$(mpi_list | head -n 1)
-mkdir tools
-printf '#!/bin/sh\nexec mpicc.%s "$@"\n' "$mpi" >tools/mpicc
-for launcher in $(mpirun_of "${mpi:-mpich}"); do
-	ln -s "$(command -v "$launcher")" tools/mpirun
-	break
-done
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-printf '#!/bin/sh\nexec /usr/bin/python3 "$@"\n' >tools/python3
-chmod +x tools/*
-installed "$PWD/vftr" || { echo "Bail out! make install has failed"; exit 1; }
-PATH=$PWD/tools:$PWD/vftr/bin:$PATH
-export PATH
+as_installed
 
 # burns CPU time: most of it in hot_spot
 cat >prog.c <<'END'
