@@ -170,8 +170,8 @@ bool vftr_is_first_copy(void);
 /* copies.c: true if the address is in a copy of this library. Asks the dynamic linker. */
 bool vftr_is_of_a_copy(void *address);
 
-/* attach.c: true if VFTR_OFF is set, or VFTR_PROGRAMS has another program; read before anything
- * else. */
+/* attach.c: true if VFTR_OFF is set, or if VFTR_PROGRAMS does not name this program; both are read
+ * before anything else. */
 bool vftr_user_has_switched_off(void);
 /*
  * Finds the agent and says hello; afterwards state is ON or OFF. by_hook: the first event of the
@@ -287,8 +287,9 @@ int vftr_agent_spawn(const char *session);
 
 /* probe.c: this is a program of a build system's own, for which no agent is started. */
 bool vftr_is_probe(void);
-/* probe.c: false if VFTR_PROGRAMS, a list of shell patterns with commas, has none for the name of
- * this program or of its file. */
+/* probe.c: false if VFTR_PROGRAMS is set and none of its patterns, which commas separate, is that
+ * of this program's name or of its file's. In patterns * is any text, ? any byte, [a-c] and [!a-c]
+ * one byte, and a backslash takes the meaning of the next byte away. Takes no lock. */
 bool vftr_is_wanted_program(void);
 
 /* attach.c: the path of the program; without /proc the one by which it was called. */

@@ -83,7 +83,7 @@ char *text_plain(const char *text);
  * inside a character; the caller frees.
  */
 char *text_short(const char *text, size_t columns);
-/* The same with so many columns behind the dots, at most columns - 3. */
+/* The same with `tail` columns behind the dots, at most columns - 3. */
 char *text_short_at(const char *text, size_t columns, size_t tail);
 /* Its first columns, of plain text; the caller frees. */
 char *text_first(const char *text, size_t columns);

@@ -135,11 +135,11 @@ bool causal_finish(struct causal *c, char **error);
 struct causal_totals {
 	uint32_t lines;	    /* that have begun */
 	int64_t begin, end; /* of the window: the first begin, the last end */
-	double useful;	    /* outside of MPI in the windows of all lines, summed; without */
+	double useful;	    /* outside of MPI and of lock waits, summed over all lines */
 	double lock_wait;   /* waits for other threads of their processes, summed */
 	int64_t useful_max;
 	uint32_t useful_line; /* that has it */
-	int64_t ideal;	      /* the longest chain of both: k at its end */
+	int64_t ideal;	      /* the longest chain of useful time and lock waits: k at its end */
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
 	double untold; /* in calls of MPI that have said of no message, summed: their waits are not

@@ -119,11 +119,11 @@ struct export_options {
 	const char *ranks, *output, *base; /* or NULL */
 	struct vfd_span span;
 	bool sum, mangled, quiet; /* quiet: only what is wrong is said */
-	bool may_be_empty;	  /* speedscope: nothing is wrong where no call is */
+	bool may_be_empty;	  /* speedscope: a result without calls is no error */
 	bool damage_told;	  /* by an earlier run */
 	FILE *into;		  /* instead of a file; not closed; or NULL */
-	size_t bytes_most;	  /* into: it ends soon after it has more than these, as if its
-				   * events were no more; 0: all */
+	size_t bytes_most;	  /* into: writing ends soon after so many bytes, as if there
+				   * were no more events; 0: no limit */
 };
 
 struct exporter {

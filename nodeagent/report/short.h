@@ -32,8 +32,8 @@ bool short_function_is_counted(
 	const struct report *r, const struct report_group *g, const uint32_t *members);
 
 /*
- * What part of the time in which a program wanted a CPU it had one: 1 where nothing is known of
- * that, at least 0.01. threads: some processes had several, of which the first one is known.
+ * The part, from 0.01 to 1, of the time in which a program wanted a CPU and had one; 1 where that
+ * is not known. threads: some processes have several threads, and then it is that of the first.
  */
 double short_running_share(const struct profile_cpu *c, bool threads);
 

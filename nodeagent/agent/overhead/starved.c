@@ -6,7 +6,7 @@
 
 #include "nodeagent/process/procfs.h"
 
-#define LEAST 0.01 /* of a share: of less nothing can be told */
+#define SHARE_LEAST 0.01 /* of a share: of less nothing can be told */
 
 uint64_t starved_ns(int pid)
 {
@@ -35,5 +35,5 @@ double starved_share(double cpu, double starved, double blocked)
 
 	if (!(cpu > 0))
 		return 1;
-	return cpu / wanted > LEAST ? cpu / wanted : LEAST;
+	return cpu / wanted > SHARE_LEAST ? cpu / wanted : SHARE_LEAST;
 }

@@ -32,7 +32,7 @@ double page_number(const struct pages *p, const char *key);
 char *list_shown(const char *key, const struct value *v);
 /* "own time" of "t_excl_s". The caller frees. */
 char *list_title(const char *key);
-/* "Late sender" of the kind "late_sender"; text, if it is nothing that has another name. */
+/* "Late sender" of the kind "late_sender"; the text itself where it has no other name. */
 const char *list_word(const char *key, const char *text);
 
 /* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
@@ -60,7 +60,7 @@ struct page_class {
 };
 extern const struct page_class page_classes[];
 extern const size_t page_n_classes;
-/* Also says whether the time in MPI includes waits for other ranks; static. */
+/* The title of a class; of MPI it says whether waits are in it. Lives as long as the process. */
 const char *page_class_title(const struct pages *p, size_t class);
 /* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
