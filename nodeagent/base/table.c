@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "nodeagent/base/digits.h"
-#include "nodeagent/base/hash.h"
-#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
 /* List columns are not padded beyond this: paths may be very long. */
@@ -31,9 +29,10 @@ struct column {
 	enum table_unit unit;
 	bool spare, left_out;
 	size_t width;
-	size_t least;	      /* width of its numbers and the title */
-	struct map64 cuts;    /* by hash of a text that was cut: half of the whole one's */
-	struct map64 numbers; /* by hash of a whole text: what its cut one ends with */
+	size_t least; /* width of its numbers and the title */
+	size_t most;  /* see table_most(), or 0 */
+	enum text_end kept;
+	struct text_cuts *cuts; /* NULL: no text is cut */
 };
 
 struct table {
@@ -61,8 +60,7 @@ void table_free(struct table *t)
 		return;
 	for (size_t i = 0; i < t->n_columns; i++) {
 		free(t->columns[i].title);
-		map64_free(&t->columns[i].cuts);
-		map64_free(&t->columns[i].numbers);
+		text_cuts_free(t->columns[i].cuts);
 	}
 	free(t->columns);
 	free(t->text);
@@ -90,6 +88,12 @@ void table_column_of(
 void table_spare(struct table *t)
 {
 	t->columns[t->n_columns - 1].spare = true;
+}
+
+void table_most(struct table *t, size_t columns, enum text_end kept)
+{
+	t->columns[t->n_columns - 1].most = columns;
+	t->columns[t->n_columns - 1].kept = kept;
 }
 
 void table_limit(struct table *t, size_t columns)
@@ -290,61 +294,10 @@ static void print_title(const struct table *t, const struct column *c, FILE *f)
 	print_cell(f, c->title, left, spare - left);
 }
 
-static bool take_cut(struct column *c, const char *cut, const char *whole)
-{
-	const uint64_t hash = stack_hash(cut, strlen(cut));
-	const uint32_t mine = (uint32_t)stack_hash(whole, strlen(whole));
-	const uint32_t *whose = map64_find(&c->cuts, hash);
-
-	if (!whose)
-		map64_add(&c->cuts, hash, mine);
-	return !whose || *whose == mine;
-}
-
-/* The same text has the same number each time. The caller frees. */
-static char *numbered_cut(struct column *c, const char *whole)
-{
-	const uint64_t hash = stack_hash(whole, strlen(whole));
-	const uint32_t *known = map64_find(&c->numbers, hash);
-	const uint32_t number = known ? *known : (uint32_t)c->numbers.n + 2;
-	char suffix[16], *first, *cut;
-
-	if (!known)
-		map64_add(&c->numbers, hash, number);
-	first = text_short(
-		whole, c->width - (size_t)snprintf(suffix, sizeof(suffix), "(%u)", number));
-	cut = xasprintf("%s%s", first, suffix);
-	free(first);
-	return cut;
-}
-
-/*
- * The whole text in the width of its column, so that no other one of the column reads alike: with
- * as much of the beginning as of the end, or more of one of them, or a number. The caller frees.
- */
-static char *cut_to_width(struct column *c, const char *whole)
-{
-	const size_t room = c->width - strlen("..."), half = room / 2;
-	char *cut = NULL;
-
-	for (size_t i = 0; i <= 2 * (room - half); i++) {
-		const size_t more = (i + 1) / 2;
-
-		if (i % 2 ? more > room - half : more > half)
-			continue;
-		free(cut);
-		cut = text_short_at(whole, c->width, i % 2 ? half + more : half - more);
-		if (take_cut(c, cut, whole))
-			return cut;
-	}
-	free(cut);
-	return numbered_cut(c, whole);
-}
-
 static void print_value(struct table *t, size_t column, const char *whole, FILE *f)
 {
 	struct column *c = &t->columns[column];
-	char *cut = t->limit && text_columns(whole) > c->width ? cut_to_width(c, whole) : NULL;
+	char *cut = c->cuts ? text_cut(c->cuts, whole, c->width) : NULL;
 	const char *text = cut ? cut : whole;
 	size_t columns = text_columns(text), width = width_shown(t, c);
 	size_t spare = width > columns ? width - columns : 0;
@@ -498,6 +451,40 @@ static struct column *dispensable_column(const struct table *t, bool spare)
 	return NULL;
 }
 
+static void settle_most(struct table *t)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct column *c = &t->columns[i];
+		const size_t title = text_columns(c->title);
+
+		if (!c->most || c->width <= c->most)
+			continue;
+		c->width = c->most > title ? c->most : title;
+		if (c->least > c->width)
+			c->least = c->width;
+	}
+}
+
+/* Texts that fit stay as they are, whatever those that do not are cut to. */
+static void settle_cuts(struct table *t, const size_t *wanted)
+{
+	const char *cell = t->text;
+
+	bool any = false;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (wanted[i] > t->columns[i].width) {
+			t->columns[i].cuts = text_cuts_new(t->columns[i].kept);
+			any = true;
+		}
+	for (size_t i = 0; any && i < t->n_cells; i++, cell += strlen(cell) + 1) {
+		struct column *c = &t->columns[i % t->n_columns];
+
+		if (c->cuts && text_columns(cell) <= c->width)
+			text_cuts_whole(c->cuts, cell);
+	}
+}
+
 /* The number of columns that are left out. */
 static size_t settle_limit(struct table *t)
 {
@@ -549,12 +536,18 @@ size_t table_print(struct table *t, FILE *f)
 {
 	const bool framed = t->style == TABLE_FRAMED;
 	const char edge = framed ? '|' : ' ';
-	size_t left_out;
+	size_t left_out, *wanted;
 
 	if (!t->n_columns)
 		return 0;
 	settle_units(t);
+	wanted = xcalloc(t->n_columns, sizeof(*wanted));
+	for (size_t i = 0; i < t->n_columns; i++)
+		wanted[i] = t->columns[i].width;
+	settle_most(t);
 	left_out = settle_limit(t);
+	settle_cuts(t, wanted);
+	free(wanted);
 	if (framed)
 		print_line(t, f);
 	print_titles(t, f, edge);

@@ -13,6 +13,9 @@
 
 struct table;
 
+/* What is kept of a text that is cut: as much of its end as of its beginning, or the beginning. */
+enum text_end { TEXT_BOTH_ENDS, TEXT_BEGINNING };
+
 enum table_style {
 	TABLE_FRAMED, /* +---+ lines, titles centred */
 	TABLE_LIST,   /* no lines, titles aligned as the cells */
@@ -41,6 +44,11 @@ void table_spare(struct table *t);
  * spare columns are left out, then the last ones that have numbers only.
  */
 void table_limit(struct table *t, size_t columns);
+/*
+ * The last column named has at most so many columns of a terminal (>= 8), or those of its title:
+ * longer texts are cut there, so that none of the column reads like another one.
+ */
+void table_most(struct table *t, size_t columns, enum text_end kept);
 
 void table_text(struct table *t, const char *text);
 void table_uint(struct table *t, uint64_t value);
@@ -85,6 +93,17 @@ char *text_plain(const char *text);
 char *text_short(const char *text, size_t columns);
 /* The same with `tail` columns behind the dots, at most columns - 3. */
 char *text_short_at(const char *text, size_t columns, size_t tail);
+/*
+ * Texts of one list that are cut so that none reads like another one: with more of the beginning
+ * or of the end, or with a number, "...(2)". The same text is cut in the same way each time.
+ */
+struct text_cuts;
+struct text_cuts *text_cuts_new(enum text_end kept);
+void text_cuts_free(struct text_cuts *cuts);
+/* A text that is shown whole; before any is cut. */
+void text_cuts_whole(struct text_cuts *cuts, const char *text);
+/* text_plain(), of at most so many columns (>= 8); the caller frees. */
+char *text_cut(struct text_cuts *cuts, const char *text, size_t columns);
 /* Its first columns, of plain text; the caller frees. */
 char *text_first(const char *text, size_t columns);
 /*

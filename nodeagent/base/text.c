@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "conf/utf8.h"
+#include "nodeagent/base/hash.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
 #define ESCAPE_MOST 10 /* bytes, "\\U000e0001" */
@@ -117,6 +119,117 @@ char *text_short_at(const char *text, size_t columns, size_t tail)
 char *text_first(const char *text, size_t columns)
 {
 	return xasprintf("%.*s", (int)(skip_columns(text, columns) - text), text);
+}
+
+/* ---- cuts that differ ---------------------------------------------------------------------- */
+
+struct text_cuts {
+	enum text_end kept;
+	struct map64 shown;   /* by hash of what is shown: half of the hash of the whole text */
+	struct map64 numbers; /* by hash of a whole text: the number that its cut one ends with */
+	uint32_t last_number;
+};
+
+struct text_cuts *text_cuts_new(enum text_end kept)
+{
+	struct text_cuts *cuts = xcalloc(1, sizeof(*cuts));
+
+	cuts->kept = kept;
+	cuts->last_number = 1;
+	return cuts;
+}
+
+void text_cuts_free(struct text_cuts *cuts)
+{
+	if (!cuts)
+		return;
+	map64_free(&cuts->shown);
+	map64_free(&cuts->numbers);
+	free(cuts);
+}
+
+static uint64_t text_hash(const char *text)
+{
+	return stack_hash(text, strlen(text));
+}
+
+/* Is what would be shown that of no other text? It is this one's from now on. */
+static bool take_shown(struct text_cuts *cuts, const char *shown, uint64_t whole)
+{
+	const uint64_t hash = text_hash(shown);
+	const uint32_t *whose = map64_find(&cuts->shown, hash);
+
+	if (!whose)
+		map64_add(&cuts->shown, hash, (uint32_t)whole);
+	return !whose || *whose == (uint32_t)whole;
+}
+
+void text_cuts_whole(struct text_cuts *cuts, const char *text)
+{
+	char *plain = text_is_plain(text) ? NULL : text_plain(text);
+
+	take_shown(cuts, plain ? plain : text, text_hash(text));
+	free(plain);
+}
+
+static char *number_text(const char *text, size_t columns, uint32_t number)
+{
+	char suffix[16], *first, *cut;
+	const int bytes = snprintf(suffix, sizeof(suffix), "(%u)", number);
+
+	first = columns > (size_t)bytes + strlen("...") ? text_short(text, columns - (size_t)bytes)
+							: xstrdup("");
+	cut = xasprintf("%s%s", first, suffix);
+	free(first);
+	return cut;
+}
+
+static char *numbered_cut(struct text_cuts *cuts, const char *text, uint64_t whole, size_t columns)
+{
+	const uint32_t *known = map64_find(&cuts->numbers, whole);
+	char *cut = known ? number_text(text, columns, *known) : NULL;
+
+	while (!cut || !take_shown(cuts, cut, whole)) {
+		free(cut);
+		cut = number_text(text, columns, ++cuts->last_number);
+	}
+	if (!known)
+		map64_add(&cuts->numbers, whole, cuts->last_number);
+	return cut;
+}
+
+/* The columns of the end in the i-th try to cut a text, or SIZE_MAX: no such try. */
+static size_t end_columns(const struct text_cuts *cuts, size_t room, size_t i)
+{
+	const size_t half = room / 2, more = (i + 1) / 2;
+
+	if (cuts->kept == TEXT_BEGINNING)
+		return i <= room ? i : SIZE_MAX;
+	if (i % 2)
+		return half + more <= room ? half + more : SIZE_MAX;
+	return more <= half ? half - more : SIZE_MAX;
+}
+
+char *text_cut(struct text_cuts *cuts, const char *text, size_t columns)
+{
+	const uint64_t whole = text_hash(text);
+	const size_t room = columns - strlen("...");
+	char *cut = text_plain(text);
+
+	if (text_columns(cut) <= columns && take_shown(cuts, cut, whole))
+		return cut;
+	for (size_t i = 0; i <= 2 * (room - room / 2); i++) {
+		const size_t end = end_columns(cuts, room, i);
+
+		if (end == SIZE_MAX)
+			continue;
+		free(cut);
+		cut = text_short_at(text, columns, end);
+		if (take_shown(cuts, cut, whole))
+			return cut;
+	}
+	free(cut);
+	return numbered_cut(cuts, text, whole, columns);
 }
 
 void text_put_csv(FILE *f, const char *text)

@@ -26,12 +26,9 @@ uint32_t column_caller(const struct report *r, uint32_t stack)
 
 /* ---- in the logs -------------------------------------------------------------------------- */
 
-static void cell_text(struct table *t, const struct column *c, const char *text)
+static void cell_text(struct table *t, const char *text)
 {
-	char *cut = text && c->width ? text_short(text, c->width) : NULL;
-
-	table_text(t, cut ? cut : text ? text : COLUMN_NOTHING);
-	free(cut);
+	table_text(t, text ? text : COLUMN_NOTHING);
 }
 
 static void cell_real(struct table *t, const struct column *c, double value, int decimals)
@@ -53,7 +50,7 @@ CELL(us, cell_real(t, c, 1e-3 * (double)column_count(c, row), 2))
 CELL(mib, cell_real(t, c, (double)column_count(c, row) / 1048576.0, 2))
 CELL(number, cell_real(t, c, column_real(c, row), 3))
 CELL(scientific, table_scientific(t, 3, column_real(c, row)))
-CELL(string, cell_text(t, c, column_text(c, row)))
+CELL(string, cell_text(t, column_text(c, row)))
 CELL(function, table_text(t, row->r->cell[row->r->p->stacks[column_stack(c, row)].name]))
 
 static void cell_optional(struct table *t, const struct column *c, const struct row *row)
@@ -70,7 +67,7 @@ static void cell_made(struct table *t, const struct column *c, const struct row 
 {
 	char *text = c->get.made(row);
 
-	cell_text(t, c, text);
+	cell_text(t, text);
 	free(text);
 }
 
@@ -103,11 +100,9 @@ static void cell_stack_id(struct table *t, const struct column *c, const struct 
 
 static void cell_path(struct table *t, const struct column *c, const struct row *row)
 {
-	char *path = report_path(row->r, column_stack(c, row)),
-	     *cut = text_short(path, PATH_COLUMNS);
+	char *path = report_path(row->r, column_stack(c, row));
 
-	table_text(t, cut);
-	free(cut);
+	table_text(t, path);
 	free(path);
 }
 
@@ -195,6 +190,10 @@ static void add_column(struct table *t, const struct column *c, bool run)
 	}
 	if (c->spare)
 		table_spare(t);
+	if (c->type == COLUMN_PATH)
+		table_most(t, PATH_COLUMNS, TEXT_BOTH_ENDS);
+	else if (c->width && (c->type == COLUMN_TEXT || c->type == COLUMN_MADE))
+		table_most(t, c->width, TEXT_BOTH_ENDS);
 }
 
 struct table *columns_table(const struct report *r, const struct list *l, unsigned asked)

@@ -75,6 +75,14 @@ test_expect 'vftr show: no two rows read alike in 60 columns' '
 	[ ! -s twice ]
 	[ "$(wc -l <shown)" -ge $N ]'
 
+test_expect 'nor do call paths of it, and rows of vftr diff' '
+	"$VFTR" show -n 0 -C calls,path all >shown
+	sed -n "s/^ *[0-9]*  *//p" shown | sed "s/ *\$//" | sort | uniq -d >twice
+	"$VFTR" diff -l 0 all all >differences
+	sed -n "s/.* | *//; s/ *|\$//p" differences | sort | uniq -d >>twice
+	head -n 5 twice
+	[ ! -s twice ]'
+
 test_expect 'folded stacks have each of them once' '
 	"$VFTR" export all -f folded -o - >folded
 	sed "s/ [0-9]*\$//; s/.*;//" folded | sort | uniq -d >twice

@@ -77,7 +77,6 @@ static void thread_row(struct table *t, const struct report *r, uint32_t thread,
 	bool several_ranks)
 {
 	const struct profile_thread *e = &r->p->ended_threads[thread];
-	char *name = text_short(e->name ? e->name : "", NAME_COLUMNS);
 
 	if (several_ranks)
 		table_uint(t, profile_rank_shown(r->p, e->rank));
@@ -85,11 +84,10 @@ static void thread_row(struct table *t, const struct report *r, uint32_t thread,
 		table_text(t, NOTHING);
 	else
 		table_uint(t, e->number);
-	table_text(t, name);
+	table_text(t, e->name ? e->name : "");
 	table_uint(t, e->calls);
 	hwprof_thread(r->hwprof, thread, PROFILE_NONE, values);
 	cells(t, r, values, e->alive_ns, e->calls);
-	free(name);
 }
 
 void section_hwprof_threads(FILE *f, const struct report *r)
@@ -107,6 +105,7 @@ void section_hwprof_threads(FILE *f, const struct report *r)
 		table_column(t, "Rank", TABLE_RIGHT);
 	table_column(t, "Thread", TABLE_RIGHT);
 	table_column(t, "Name", TABLE_LEFT);
+	table_most(t, NAME_COLUMNS, TEXT_BOTH_ENDS);
 	table_column(t, "#Calls", TABLE_RIGHT);
 	titles = add_columns(t, r);
 	values = xcalloc(r->p->n_counters + 1, sizeof(*values));

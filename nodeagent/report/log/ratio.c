@@ -34,6 +34,7 @@ static bool print_caller(FILE *f, const struct report *r, const char *title, uin
 	const struct ratio_item *items, size_t n)
 {
 	struct ratio_item of[RATIO_KINDS] = {{0}};
+	struct text_cuts *cuts;
 
 	for (size_t i = 0; i < n; i++)
 		if (items[i].caller == caller)
@@ -45,16 +46,18 @@ static bool print_caller(FILE *f, const struct report *r, const char *title, uin
 	fprintf(f, "   %s\n", r->cell[r->p->stacks[caller].name]);
 	print_copies(f, "in", &of[RATIO_IN], &of[RATIO_KERNEL]);
 	print_copies(f, "out", &of[RATIO_OUT], &of[RATIO_KERNEL]);
+	cuts = text_cuts_new(TEXT_BOTH_ENDS);
 	for (size_t i = 0; i < n; i++) {
 		char *cut;
 
 		if (items[i].kind != RATIO_KERNEL || items[i].caller != caller)
 			continue;
-		cut = text_short(items[i].name, COLUMN_NAME);
+		cut = text_cut(cuts, items[i].name, COLUMN_NAME);
 		print_calls(f, "kernel", &items[i]);
 		fprintf(f, "  %s\n", cut);
 		free(cut);
 	}
+	text_cuts_free(cuts);
 	return true;
 }
 

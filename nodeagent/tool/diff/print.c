@@ -143,7 +143,6 @@ static void cell_count(struct table *t, const struct diff_stack *s, uint64_t val
 static void add_row(struct table *t, const struct diff *d, const struct diff_row *r, bool function)
 {
 	const struct diff_stack *a = stack_a(d, r), *b = stack_b(d, r);
-	char *path = text_short(diff_path(d, r), PATH_COLUMNS);
 
 	cell_time(t, a, r->a_s);
 	cell_time(t, b, r->b_s);
@@ -157,8 +156,7 @@ static void add_row(struct table *t, const struct diff *d, const struct diff_row
 		cell_count(t, a, a ? a->id : 0);
 		cell_count(t, b, b ? b->id : 0);
 	}
-	table_text(t, path);
-	free(path);
+	table_text(t, diff_path(d, r));
 }
 
 static struct table *columns(const struct diff *d, bool function)
@@ -183,6 +181,7 @@ static struct table *columns(const struct diff *d, bool function)
 		if (all[i].wanted)
 			table_column(t, all[i].title, TABLE_RIGHT);
 	table_column(t, function ? "Function" : "Callpath", TABLE_LEFT);
+	table_most(t, PATH_COLUMNS, TEXT_BOTH_ENDS);
 	return t;
 }
 

@@ -87,10 +87,10 @@ static bool some_know(const struct function_runs *all, size_t function, const st
 	return false;
 }
 
-static void print_function(const struct function_runs *all, size_t function)
+static void print_function(const struct function_runs *all, size_t function, struct text_cuts *cuts)
 {
 	struct table *t = table_new(TABLE_FRAMED);
-	char *name = text_short(all->request->functions->names[function], NAME_COLUMNS);
+	char *name = text_cut(cuts, all->request->functions->names[function], NAME_COLUMNS);
 
 	table_column(t, name, TABLE_LEFT);
 	for (size_t k = 0; k < all->n; k++)
@@ -114,10 +114,12 @@ static void print_function(const struct function_runs *all, size_t function)
 
 void functions_print(const struct function_runs *all)
 {
+	struct text_cuts *cuts = text_cuts_new(TEXT_BOTH_ENDS);
 	char *why;
 
 	for (size_t i = 0; i < all->request->functions->n_names; i++)
-		print_function(all, i);
+		print_function(all, i, cuts);
+	text_cuts_free(cuts);
 	puts("Times are the functions' own, without those that they call.");
 	if (all->n < 2)
 		return;

@@ -16,11 +16,16 @@ static double percent_of(double part, double all)
 
 static void put_path(const struct exact *x, struct table *t, uint32_t path)
 {
-	char *text = paths_text(x->run->paths, path), *cut = text_short(text, PATH_COLUMNS);
+	char *text = paths_text(x->run->paths, path);
 
-	table_text(t, cut);
-	free(cut);
+	table_text(t, text);
 	free(text);
+}
+
+static void column_of_paths(struct table *t, const char *title)
+{
+	table_column(t, title, TABLE_LEFT);
+	table_most(t, PATH_COLUMNS, TEXT_BOTH_ENDS);
 }
 
 static void put_rank(const struct exact *x, struct table *t, uint32_t line)
@@ -81,7 +86,7 @@ static void print_path(const struct exact *x, const struct exact_request *r)
 	table_column(t, "%", TABLE_RIGHT);
 	table_column(t, "Rank", TABLE_RIGHT);
 	table_column(t, "Node", TABLE_LEFT);
-	table_column(t, "Call Path", TABLE_LEFT);
+	column_of_paths(t, "Call Path");
 	shown = shown_of(r, n);
 	for (size_t i = 0; i < n; i++) {
 		if (i >= shown) {
@@ -155,7 +160,7 @@ static struct table *table_of_waits(bool all_ranks, bool far)
 	table_column(t, "%", TABLE_RIGHT);
 	table_column(t, "Calls", TABLE_RIGHT);
 	table_column(t, "Longest[s]", TABLE_RIGHT);
-	table_column(t, "Waited in", TABLE_LEFT);
+	column_of_paths(t, "Waited in");
 	if (all_ranks) {
 		table_column(t, "Most For", TABLE_LEFT);
 		table_column(t, "Most Because of", TABLE_LEFT);
@@ -207,7 +212,7 @@ static void print_costs(const struct exact *x, const struct exact_request *r)
 	table_column(t, "Own[s]", TABLE_RIGHT);
 	table_column(t, "Rank", TABLE_RIGHT);
 	table_column(t, "Node", TABLE_LEFT);
-	table_column(t, "Call Path", TABLE_LEFT);
+	column_of_paths(t, "Call Path");
 	shown = shown_of(r, n);
 	for (size_t i = 0; i < n; i++) {
 		if (i >= shown) {

@@ -48,10 +48,9 @@ static void put_value(struct table *t, enum model_metric metric, double value)
 }
 
 static void put_row(struct table *t, const struct models *m, const struct model_row *row,
-	enum model_metric metric, bool is_path)
+	enum model_metric metric, struct text_cuts *cuts)
 {
-	char *name =
-		is_path ? words_path(row->name, NAME_COLUMNS) : words_name(row->name, NAME_COLUMNS);
+	char *name = words_name(cuts, row->name, NAME_COLUMNS);
 	char *model = fit_text(&row->fit[metric], m->parameter);
 
 	table_text(t, name);
@@ -91,12 +90,13 @@ static void print_metric(const struct models *m, const struct model_request *r,
 	enum model_metric metric, size_t limit)
 {
 	struct table *t = table_new(TABLE_FRAMED);
+	struct text_cuts *cuts = text_cuts_new(r->by_path ? TEXT_BEGINNING : TEXT_BOTH_ENDS);
 	size_t n, shown, *order = models_order(m, metric, &n);
 
 	shown = limit && limit < n ? limit : n;
 	name_columns(t, m, r, metric);
 	for (size_t i = 0; i < shown; i++)
-		put_row(t, m, &m->rows[order[i]], metric, r->by_path);
+		put_row(t, m, &m->rows[order[i]], metric, cuts);
 	if (n) {
 		putchar('\n');
 		table_print(t, stdout);
@@ -106,6 +106,7 @@ static void print_metric(const struct models *m, const struct model_request *r,
 		printf("\nno %s in any run\n", model_words[metric].name);
 	}
 	table_free(t);
+	text_cuts_free(cuts);
 	free(order);
 }
 

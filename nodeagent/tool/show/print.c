@@ -73,6 +73,7 @@ struct grid {
 	char **cells; /* by row, then column */
 	size_t n;
 	size_t width[SHOW_COLUMNS_MAX];
+	struct text_cuts *cuts[SHOW_COLUMNS_MAX];
 };
 
 static void measure_columns(struct grid *g)
@@ -125,10 +126,8 @@ static void share_out(struct grid *g)
 
 static void put_cell(const struct grid *g, size_t k, const char *text)
 {
-	const bool path = !strcmp(g->columns->at[k]->name, "path");
 	const bool is_text = g->columns->at[k]->type == SHOW_TEXT, last = k + 1 == g->columns->n;
-	char *shown = path ? words_path(text, g->width[k])
-			   : words_name(text, g->width[k] < 8 ? 8 : g->width[k]);
+	char *shown = words_name(g->cuts[k], text, g->width[k] < 8 ? 8 : g->width[k]);
 	const size_t wide = text_columns(shown);
 	const int fill = wide < g->width[k] ? (int)(g->width[k] - wide) : 0;
 
@@ -141,12 +140,24 @@ static void put_cell(const struct grid *g, size_t k, const char *text)
 
 static void print_grid(struct grid *g)
 {
+	const size_t n = g->columns->n;
+
 	measure_columns(g);
 	share_out(g);
-	for (size_t k = 0; k < g->columns->n; k++)
+	for (size_t k = 0; k < n; k++) {
+		const bool path = !strcmp(g->columns->at[k]->name, "path");
+
+		g->cuts[k] = text_cuts_new(path ? TEXT_BEGINNING : TEXT_BOTH_ENDS);
+		for (size_t i = 0; i < g->n; i++)
+			if (text_columns(g->cells[i * n + k]) <= g->width[k])
+				text_cuts_whole(g->cuts[k], g->cells[i * n + k]);
+	}
+	for (size_t k = 0; k < n; k++)
 		put_cell(g, k, g->columns->at[k]->title);
-	for (size_t i = 0; i < g->n * g->columns->n; i++)
-		put_cell(g, i % g->columns->n, g->cells[i]);
+	for (size_t i = 0; i < g->n * n; i++)
+		put_cell(g, i % n, g->cells[i]);
+	for (size_t k = 0; k < n; k++)
+		text_cuts_free(g->cuts[k]);
 }
 
 /* The last line: what was left out. */

@@ -33,6 +33,7 @@ struct printing {
 	size_t *first;	     /* by node: where those below it begin */
 	uint64_t all_ns, least_ns;
 	const struct lines *lines;
+	struct text_cuts *cuts;	    /* of names */
 	bool open[INDENT_MOST + 1]; /* by depth: more frames follow */
 	size_t shown;
 	uint64_t shown_ns; /* exclusive */
@@ -134,8 +135,8 @@ static void print_node(struct printing *t, const struct union_node *n)
 		printf("%25s  ", ranks);
 	stem = stem_of(t, n, &columns);
 	used += columns;
-	name = words_name(
-		name_of(t, n), used + NAME_LEAST < WORDS_WIDTH ? WORDS_WIDTH - used : NAME_LEAST);
+	name = words_name(t->cuts, name_of(t, n),
+		used + NAME_LEAST < WORDS_WIDTH ? WORDS_WIDTH - used : NAME_LEAST);
 	printf("%s%s\n", stem, name);
 	free(incl);
 	free(own);
@@ -271,7 +272,9 @@ bool tree_show(const struct run *run, const struct tree_request *request)
 	t.lines = words_utf8() ? &utf8 : &ascii;
 	t.tree = request->reverse ? union_up(&run->r, group, request->depth)
 				  : union_down(&run->r, group);
+	t.cuts = text_cuts_new(TEXT_BOTH_ENDS);
 	print_tree(&t);
+	text_cuts_free(t.cuts);
 	free(t.child);
 	free(t.first);
 	free(t.tree.nodes);

@@ -9,8 +9,6 @@
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 
-#define GAP "..."
-
 struct unit {
 	double of;
 	const char *name;
@@ -78,38 +76,15 @@ bool words_utf8(void)
 	return known;
 }
 
-static char *for_terminal(char *text)
+char *words_name(struct text_cuts *cuts, const char *text, size_t columns)
 {
+	char *plain = text_plain(text), *name;
+
 	if (!words_utf8())
-		for (char *at = text; *at; at++)
+		for (char *at = plain; *at; at++)
 			if ((unsigned char)*at >= 0x80)
 				*at = '?';
-	return text;
-}
-
-char *words_name(const char *text, size_t columns)
-{
-	return for_terminal(text_short(text, columns));
-}
-
-/* As long as it is too wide a character is taken from the end. */
-char *words_path(const char *text, size_t columns)
-{
-	const size_t bytes = strlen(text), most = 4 * columns;
-	char *head = bytes > most ? xasprintf("%.*s", (int)most, text) : xstrdup(text);
-	char *plain = text_plain(head), *cut;
-	size_t n = strlen(plain);
-
-	free(head);
-	if (bytes <= most && text_columns(plain) <= columns)
-		return for_terminal(plain);
-	do {
-		while (n && ((unsigned char)plain[n - 1] & 0xc0) == 0x80)
-			n--;
-		n -= n > 0;
-		plain[n] = '\0';
-	} while (n && text_columns(plain) + strlen(GAP) > columns);
-	cut = xasprintf("%s" GAP, plain);
+	name = text_cut(cuts, plain, columns);
 	free(plain);
-	return for_terminal(cut);
+	return name;
 }

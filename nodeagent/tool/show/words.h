@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct text_cuts;
+
 #define WORDS_WIDTH 100 /* columns of a line, at most */
 
 /* "1.23 s", "45.6 ms", "789 us", "12 ns", "3.21 h"; at most 7 columns. The caller frees. */
@@ -20,9 +22,8 @@ char *words_count(uint64_t n);
 bool words_utf8(void);
 /*
  * Text from outside without control characters, and in ASCII if !words_utf8(), of at most
- * `columns` (>= 8): cut in the middle, or at its end. The caller frees.
+ * `columns` (>= 8), and cut so that it reads like no other one of these cuts. The caller frees.
  */
-char *words_name(const char *text, size_t columns);
-char *words_path(const char *text, size_t columns);
+char *words_name(struct text_cuts *cuts, const char *text, size_t columns);
 
 #endif

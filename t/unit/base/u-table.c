@@ -444,6 +444,47 @@ START_TEST(what_is_cut_reads_like_nothing_else)
 }
 END_TEST
 
+/* A text that fits reads as a cut one would, in each of the ways to cut it; its column says where.
+ */
+START_TEST(a_column_cuts_its_texts)
+{
+	static const char whole[] = "abcdefghijklmnop";
+	struct table *t = table_new(TABLE_FRAMED);
+
+	table_column(t, "x", TABLE_LEFT);
+	table_most(t, 8, TEXT_BEGINNING);
+	table_column(t, "whole", TABLE_LEFT);
+	table_text(t, whole);
+	table_text(t, whole);
+	table_text(t, "abcde...");
+	table_text(t, "abcde...");
+	expect(t, "+----------+------------------+\n"
+		  "|    x     |      whole       |\n"
+		  "+----------+------------------+\n"
+		  "| abcd...p | abcdefghijklmnop |\n"
+		  "| abcde... | abcde...         |\n"
+		  "+----------+------------------+\n");
+}
+END_TEST
+
+START_TEST(a_number_is_no_text_that_fits)
+{
+	struct text_cuts *cuts = text_cuts_new(TEXT_BOTH_ENDS);
+	static const char *const taken[] = {"abcde...", "abcd...p", "abc...op", "ab...nop",
+		"a...mnop", "...lmnop", "a...p(2)", "a...p(3)"};
+	char *cut;
+
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		text_cuts_whole(cuts, taken[i]);
+	for (int i = 0; i < 2; i++) {
+		cut = text_cut(cuts, "abcdefghijklmnop", 8);
+		ck_assert_str_eq(cut, "a...p(4)");
+		free(cut);
+	}
+	text_cuts_free(cuts);
+}
+END_TEST
+
 /* Of any number of texts, each of which may come again. */
 START_TEST(a_thousand_that_differ_in_the_middle)
 {
@@ -498,6 +539,8 @@ int main(void)
 	tcase_add_test(c, estimates_are_marked);
 	tcase_add_test(c, no_line_is_longer_than_the_limit);
 	tcase_add_test(c, what_is_cut_reads_like_nothing_else);
+	tcase_add_test(c, a_column_cuts_its_texts);
+	tcase_add_test(c, a_number_is_no_text_that_fits);
 	tcase_add_test(c, a_thousand_that_differ_in_the_middle);
 	suite_add_tcase(s, c);
 	return run_suite(s);
