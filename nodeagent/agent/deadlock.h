@@ -9,11 +9,16 @@
 
 struct agent;
 
-/* To be called repeatedly. Seconds until the next call. */
+/* To be called repeatedly. Returns the seconds until the next call. */
 double deadlock_tick(struct agent *a);
-/* To be called when the processes of all nodes are idle: writes both now. */
+/*
+ * To be called when the processes of all nodes are idle: writes the call stacks and the snapshot
+ * now.
+ */
 void deadlock_report(struct agent *a);
-/* In a copy of the agent, in which all rings were read: writes the call stacks. */
+/*
+ * To be called in a copy of the agent (snapshot.h) that has read all rings: writes the call stacks.
+ */
 void deadlock_write_stacks(struct agent *a);
 
 #endif

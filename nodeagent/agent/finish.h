@@ -19,14 +19,18 @@ int agent_finish(struct agent *a);
  */
 int agent_write_so_far(struct agent *a);
 
-/* The first half of that: takes all processes as ended; returns how many were running. */
+/*
+ * The first half of agent_write_so_far(): ends all processes in the copy; returns how many still
+ * ran.
+ */
 unsigned agent_close_copy(struct agent *a);
 
 /* Writes the files of a round (rounds.h) from the profile of this node; 0, or 1 after a message. */
 int agent_write_round(struct agent *a, const struct profile *node, unsigned round);
 /*
- * Reads the node profile of a round that agent_write_round() has written for the application
- * of `like`. NULL: there is none, or it cannot be read: then *error (caller frees).
+ * Reads the node profile of a round that agent_write_round() has written for the application of
+ * `like`. NULL without *error: there is none. NULL with *error, which the caller frees: it cannot
+ * be read.
  */
 struct profile *agent_read_round(
 	const struct agent *a, const struct profile *like, unsigned round, char **error);

@@ -42,15 +42,16 @@ struct job_end *job_end_new(int agents, double now);
 void job_end_free(struct job_end *j);
 
 /*
- * Takes a message of agent `who`. One byte: the agent is gone. An empty message: it was taken for
- * gone, and is back in its last state, which may have come meanwhile: over another way than the
- * word of its death. Other messages that are no state are ignored. True: the agent is gone.
+ * Takes a message about agent `who`. It is a struct job_state, or one byte (the agent is gone), or
+ * empty (the agent was taken for gone, and is back). An agent that is back has its last state
+ * again, also one that came while it was taken for gone: states and the message of its death do not
+ * come by the same way. A message of another size is ignored. Returns true if the agent is gone.
  */
 bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 
 /*
- * True if the job is over. Time counts from the first call with no node busy, and one done, or gone
- * with processes that it had.
+ * Returns true if the job is over. The time without processes begins with the first call at which
+ * no node is busy and at least one has had processes.
  */
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
 /* Makes the time without processes begin anew with the next call. */

@@ -21,7 +21,10 @@ extern const struct process_observer last_words_observer;
 /* Lets held processes go if another one lives now, which will be held. */
 void last_words_tick(struct agent *a);
 
-/* True if all living processes are held; true if no more will come, and files can be written. */
+/*
+ * last_words_all_held(): all living processes are held. last_words_complete(): also, no other
+ * process will come, so that the files can be written.
+ */
 bool last_words_all_held(const struct agent *a);
 bool last_words_complete(const struct agent *a);
 

@@ -7,7 +7,7 @@
 
 struct agent;
 
-/* True if the agent is to end. False: ask again in at most *wait_s seconds. */
+/* Returns true if the agent is to end; else the caller asks again in at most *wait_s seconds. */
 bool agent_is_over(struct agent *a, double *wait_s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other agents of the session: the end of the job on all nodes, and the collation. While
- * its processes run, an agent hardly looks for messages of its peers, unless there is a session
- * or agent.deadlock_s: agent 0 does twice a second.
+ * The other agents of the session: the end of the job on all nodes, and the collation. While its
+ * processes run, an agent seldom looks for messages of its peers; with a session or
+ * agent.deadlock_s, agent 0 does so twice a second.
  */
 #ifndef VFTR_NODEAGENT_AGENT_PEERS_H
 #define VFTR_NODEAGENT_AGENT_PEERS_H
@@ -27,12 +27,13 @@ int peers_join(struct agent *a, char **contact, char **error);
 void peers_refuse(struct agent *a);
 
 /*
- * To be called repeatedly while processes are served; does little. Continues the joining, and
- * over TCP takes agent 0's order to stop the run. Seconds until the next call.
+ * To be called repeatedly while processes are served; takes little time. Goes on joining the
+ * others, and over TCP takes agent 0's order to stop the run. Returns the seconds until the next
+ * call.
  */
 double peers_attend(struct agent *a);
 
-/* Ends the joining, which has taken too long; this agent is alone. */
+/* Gives up joining the others, as that has taken too long: this agent goes on alone. */
 void peers_give_up(struct agent *a);
 
 /*
@@ -72,7 +73,7 @@ void peers_busy(struct agent *a);
  */
 char *peers_agree(struct agent *a, char *mine);
 
-/* Leaves MPI within a few seconds, or ends this process with status. */
+/* Leaves MPI. If that takes more than a few seconds, ends this process with status. */
 void peers_leave(struct agent *a, int status);
 
 #endif

@@ -11,11 +11,16 @@
 
 struct agent;
 
-/* Writes a snapshot if it is due. Seconds until the next call. */
+/* Writes a snapshot if it is due. Returns the seconds until the next call. */
 double snapshot_tick(struct agent *a);
-/* Writes a snapshot now, unless one is being written. wait: returns when it is written. */
+/*
+ * Writes a snapshot now, unless one is being written. wait: does not return before it is written.
+ */
 void snapshot_so_far(struct agent *a, bool wait);
-/* The same without waiting, and with the call stacks (deadlock.h). */
+/*
+ * Writes a snapshot and the call stacks (deadlock.h) now, unless a snapshot is being written. Does
+ * not wait.
+ */
 void snapshot_now(struct agent *a);
 /* Writes the round that is over (rounds.h), after a snapshot that is being written. */
 void snapshot_round(struct agent *a);

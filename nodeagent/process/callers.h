@@ -16,13 +16,16 @@ struct process;
 
 /* To be called when the listener is readable. */
 void callers_accept(struct host *host);
-/* Closes callers whose time is over. Seconds until the next call. */
+/* Closes callers that have said nothing for too long. Returns the seconds until the next call. */
 double callers_tick(struct host *host);
 /* The process has said HELLO, and is no caller any more. */
 void callers_leave(struct process *p);
-/* The socket of a caller that is no process to be traced; the caller has ended. */
+/*
+ * Ends a caller that is no process to be traced, and returns its socket, which is the caller's of
+ * this function.
+ */
 int callers_take(struct process *p);
-/* Reads their messages, before the end. */
+/* Reads the messages of all callers; to be called before the agent ends. */
 void callers_hear(struct host *host);
 /* Frees callers that have ended. */
 void callers_sweep(struct host *host);

@@ -19,11 +19,11 @@ struct codemap;
 struct codemap *codemap_new(void);
 void codemap_free(struct codemap *m);
 
-/* A module was found at m->head.ticks. path is copied. */
+/* The process has found a module at m->head.ticks. path is copied. */
 void codemap_add(struct codemap *map, const struct wire_module *m, const char *path);
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks);
 
-/* Another module is at these addresses: those that were there are gone. */
+/* The modules at these addresses are gone, as another one is there now. */
 void codemap_replaced(struct codemap *map, uint64_t low, uint64_t high, uint64_t ticks);
 
 /* Number of epochs; the ticks after which an epoch begins. */
@@ -38,8 +38,10 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_locat
 bool codemap_find_address(
 	const struct codemap *map, uint64_t address, struct code_location *location);
 
-/* The same of an address of data: of the module that begins next below it, which may not reach so
- * far. */
+/*
+ * Location of an address of data: in the module with the greatest address below it, which may end
+ * before.
+ */
 bool codemap_find_data(const struct codemap *map, uint64_t address, struct code_location *location);
 
 /* True if a file whose name begins so was ever loaded. */

@@ -43,7 +43,7 @@ struct warning_kind;
 #define FUNCTION_SWITCHES_MAX 16u
 #define FUNCTION_NAME_BYTES   256u
 
-/* What the user has said of the functions of a name, last. */
+/* The user's last order about the functions of this name. */
 struct function_switch {
 	char name[FUNCTION_NAME_BYTES]; /* as it is shown, or the linker's; empty: all recording */
 	uint64_t stamp;	    /* UNIX time in ns of the order; an older one changes nothing */
@@ -62,7 +62,7 @@ struct host {
 	struct conf *conf;
 	const char *output_directory; /* absolute */
 	char *name;
-	const struct machine *machine; /* what it is, or NULL */
+	const struct machine *machine; /* the hardware of this host, or NULL */
 	uint64_t run;		       /* a number for all files of this run; 0: not known */
 
 	/* by which its processes find the agent: rendezvous.h */
@@ -113,7 +113,7 @@ struct host {
 	uint32_t
 		last_words_ms; /* longest wait of a process for the answer to BYE; 0: it does not */
 
-	/* observers of the processes; NULL: off */
+	/* what rooms above keep here; NULL: not in use */
 	struct function_switch switches[FUNCTION_SWITCHES_MAX]; /* agent/overhead.h */
 	size_t n_switches;
 	struct function_switch pause;	 /* live/exchange/pause.c; off: recording is paused */
@@ -122,16 +122,16 @@ struct host {
 	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */
 	struct matching *matching;	 /* matching.h; NULL until a process has a rank */
-	struct filter *filter;		 /* filter/filter.h; NULL until a thread has begun */
+	struct filter *filter;		 /* filter/filter.h; NULL until the first thread */
 	struct stacks *stacks;		 /* stack/stack.h; NULL until a process is sampled */
-	struct attached *attached;	 /* attach/attach.h; NULL: processes come themselves */
+	struct attached *attached;	 /* attach/attach.h; NULL: processes connect themselves */
 	struct collectives *collectives; /* collectives.h; NULL until they were compared */
 
 	/* the other hosts */
 	struct transport *transport; /* their agents, or NULL */
 	struct clock_sync *clock;    /* against theirs (peers_clock()), or NULL */
 
-	/* what it costs, and since when */
+	/* what the agent costs, and since when */
 	int64_t start_s;      /* UNIX time */
 	double start_exact_s; /* the same */
 	uint64_t start_raw_ns, drained_bytes, wakeups;
@@ -144,8 +144,9 @@ struct host {
 	size_t n_warnings, cap_warnings;
 	struct warning_kind *warning_kinds;
 	size_t n_warning_kinds, cap_warning_kinds;
-	unsigned more_warnings; /* that are not in the list */
-	unsigned unkept_said;	/* of kinds not in the list: printed on standard error */
+	unsigned more_warnings; /* number of those that are not in warnings[] */
+	unsigned unkept_said; /* of a kind that is not in warning_kinds[]: printed on standard error
+			       */
 };
 
 /* Present time in the ticks that records carry. */
@@ -157,7 +158,10 @@ static inline uint64_t host_ticks(const struct host *host)
 /* warnings.c: a sentence for the logs. Also on stderr if it is urgent. */
 void host_warn(struct host *host, bool urgent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* UNIX time in ns as such a sentence has it, of the day: nodes say the same of one order. */
+/*
+ * The time of day of a UNIX time in ns, as text for a warning: all nodes print the same for one
+ * order.
+ */
 #define HOST_CLOCK_BYTES 16
 void host_clock_text(char text[HOST_CLOCK_BYTES], uint64_t stamp);
 /* Frees all warnings: for several runs in one process (tests). */

@@ -22,7 +22,7 @@ void symcache_free(struct symcache *s);
 const char *symcache_find(struct symcache *s, const struct code_location *location,
 	uint64_t address, uint64_t *start);
 
-/* The same of the variable there. */
+/* Raw name of the variable at the address of location, or NULL. */
 const char *symcache_find_object(
 	struct symcache *s, const struct code_location *location, uint64_t *start);
 
@@ -30,16 +30,17 @@ const char *symcache_find_object(
 struct source_lines *symcache_lines(struct symcache *s);
 
 /*
- * Raw name of a frame's key in a process: a function, "module+0xoffset" where
- * the file has no name for it, an MPI function, a region; of a KEY_SITE "call@file:line",
- * or "call@module+0xoffset" if its line is not known. The first KEY_SITE that was not asked
- * for before has those lines read of all that the process has; all that takes 10 s at most.
- * Never NULL; valid
- * until the cache is freed or the region is defined anew.
+ * Raw name of a frame's key in a process: a function, "module+0xoffset" where the file has no name
+ * for it, an MPI function, a region; of a KEY_SITE "call@file:line", or "call@module+0xoffset" if
+ * its line is not known. The first KEY_SITE without a known line has the lines of all sites of the
+ * process read; all such reading takes 10 s at most. Never NULL; valid until the cache is freed or
+ * the region is defined anew.
  */
 const char *symcache_name(struct symcache *s, const struct process *p, uint64_t key);
 
-/* False: no lines are read for the time being, as an answer must not wait for them. s may be NULL.
+/*
+ * may false: from now on no lines are read, as an answer must not wait for them; true: they are
+ * again. s may be NULL.
  */
 void symcache_may_read(struct symcache *s, bool may);
 
@@ -56,12 +57,15 @@ void symcache_read_sources(struct symcache *s);
  */
 #define FILES_S 20.0
 const char *symcache_file(struct symcache *s, const struct process *p, uint64_t key);
-/* The line of a KEY_SITE; of other keys none. */
+/* File and line of a KEY_SITE; empty for another key. */
 struct source_place symcache_site(const struct symcache *s, const struct process *p, uint64_t key);
-/* Where the i-th of these functions begins. False: there are not so many. */
+/*
+ * Name of the i-th function that symcache_read_sources() has found, and where it begins; false:
+ * there are fewer.
+ */
 bool symcache_source(
 	const struct symcache *s, size_t i, const char **name, struct source_place *place);
-/* The same of a name that symcache_name() gave. */
+/* Where the function of a name that symcache_name() has returned begins. */
 struct source_place symcache_source_of(const struct symcache *s, const char *name);
 
 #endif

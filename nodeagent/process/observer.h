@@ -43,7 +43,10 @@ struct process_observer {
 
 	/* Its threads have ended, and its end is known. */
 	void (*end)(struct process *p);
-	/* It has a rank for the outputs, and is about to be freed: ended.h. */
+	/*
+	 * It has ended, its data are added to the sums of the node, and it is about to be freed:
+	 * ended.h.
+	 */
 	void (*let_go)(struct process *p);
 	void (*free)(struct process *p);
 

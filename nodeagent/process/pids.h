@@ -14,7 +14,7 @@ struct process;
 
 /* Adds a process that has said HELLO. */
 void pids_add(struct process *p);
-/* It is about to be freed; its forks stay. */
+/* To be called before p is freed: takes p out, and keeps its forks. */
 void pids_let_go(struct process *p);
 
 /* True if a process with this pid has ever said HELLO. */

@@ -41,17 +41,17 @@ struct thread_ring {
 	struct replay *replay;
 	struct traffic_track *track;
 	uint64_t tail;	      /* our own copy of the consumer's position */
-	uint64_t head;	      /* published position when this pass over the rings began */
+	uint64_t head;	      /* published position when this round over the rings began */
 	uint32_t epoch;	      /* of the code map at the last record */
 	uint16_t taken;	      /* words of the block at tail that drain_own() has read ... */
 	bool stopped;	      /* ... before one that is not for it */
-	uint8_t vain;	      /* calls of drain_own() in a row that have read no block */
+	uint8_t vain;	      /* successive calls of drain_own() that have read no block */
 	uint64_t piece_end;   /* position up to which it may read for now, ... */
 	uint64_t piece_ticks; /* ... and ticks where that began */
 	uint64_t placed_tail; /* tail when the agent last chose its CPU */
 	uint64_t start_ticks;
-	uint64_t blocked_ns; /* of one that has ended */
-	uint64_t cpu_ticks;  /* of one that is seen from outside, and has ended */
+	uint64_t blocked_ns; /* waits for room, of a thread that has ended */
+	uint64_t cpu_ticks;  /* CPU time of a thread that is seen from outside and has ended */
 	int tid;
 	uint32_t number, parent; /* of the thread; of its creator, or PROFILE_NONE */
 	char name[16];
@@ -162,7 +162,7 @@ void process_drop(struct process *p);
 void process_enlist(struct process *p);
 void process_free(struct process *p);
 
-/* Keeps what it has had of the CPUs, if that is more than before. */
+/* Keeps the CPU time of the process, if it is more than before. */
 void process_has_had(struct process *p, struct cpu_used used);
 
 /* messages.c: reads what is on the socket. False: the other side hung up. */
@@ -182,7 +182,7 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 
 /* mpi.c: takes the rank of a process. */
 void process_set_rank(struct process *p, const struct wire_rank *m);
-/* It has made a communicator by MPI_Comm_spawn. */
+/* To be called when a process has made a communicator by MPI_Comm_spawn. */
 void process_has_spawned(struct process *p);
 /* Updates host->sync after a process came, got a rank, or ended. */
 void process_members_changed(struct host *host);

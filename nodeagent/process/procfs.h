@@ -7,16 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 1: a mapping's line contains text; 0: none does; -1: no such process, or it
- * has no memory any more (it is exiting). */
+/*
+ * Returns 1 if the line of a mapping contains text, 0 if none does, and -1 if there is no such
+ * process or it has no memory any more, as it is exiting.
+ */
 int procfs_maps_has(int pid, const char *text);
 
-/* A hash of the files that are mapped as code, and where; 0: as -1 above. */
+/*
+ * A hash of the files that are mapped as code and of their addresses; 0: no such process, or it is
+ * exiting.
+ */
 uint64_t procfs_mapped_code(int pid);
 
 /* True if paths mean other files to the process than to us: in a container, or after chroot(2). */
 bool procfs_has_other_root(int pid);
-/* Its maps with /proc/PID/root before the paths of files. NULL: there is none. The caller frees. */
+/*
+ * The text of its maps, with /proc/PID/root before the paths of files. NULL: no such process. The
+ * caller frees it.
+ */
 char *procfs_maps_by_root(int pid);
 
 /* A number that identifies the file that the process runs, 0 if unknown. */

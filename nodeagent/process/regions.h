@@ -30,18 +30,21 @@ const char *regions_name(struct symcache *s, const struct process *p, uint64_t n
 
 /* The construct of OpenMP that the region is, or CONSTRUCT_KINDS. */
 enum construct regions_kind(const struct process *p, uint64_t number);
-/* The same for the key of a frame (calltree.h). */
+/* The construct of OpenMP of a frame, by its key (calltree.h), or CONSTRUCT_KINDS. */
 enum construct regions_kind_of_key(const struct process *p, uint64_t key);
 /* True for a frame of OpenMP whose time is a wait for other threads. */
 bool regions_is_wait(const struct process *p, uint64_t key);
-/* True for one of the C library in which threads wait for each other; with locks.active. */
+/*
+ * True for a frame of a function of the C library in which threads wait for each other; with
+ * locks.active.
+ */
 bool regions_is_lock_wait(const struct process *p, uint64_t key);
 
 /* The event of OpenACC (openacc.h) with the key of a frame, or NULL. */
 const struct openacc_region *regions_openacc(const struct process *p, uint64_t key);
 /* Location of the region's code, once it has a name: "heat.c:42", or NULL. */
 const char *regions_address_location(const struct process *p, uint64_t key);
-/* The place from which it got that name. */
+/* File and line from which the region has its name. */
 struct source_place regions_source(struct symcache *s, const struct process *p, uint64_t key);
 
 /* Before p is freed: keeps its begins and ends that do not match, for regions_warn(). */
@@ -49,7 +52,10 @@ void regions_let_go(const struct process *p);
 
 /* A replay_mismatch of replay.h; ctx is the process. */
 void regions_mismatched(void *ctx, uint64_t key, bool missing, uint64_t times);
-/* Warns of these, added up by name over all processes of the agent. */
+/*
+ * Warns of begins and ends of regions that do not match, summed by name over all processes of the
+ * agent.
+ */
 void regions_warn(struct host *host);
 
 #endif

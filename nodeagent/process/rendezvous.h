@@ -25,7 +25,7 @@ void session_lives(const struct host *host);
 /* Number of processes that gave up without reaching the agent (lost-PID); counted once. */
 unsigned session_unseen(const struct host *host);
 
-/* Removes both files. */
+/* Closes the socket and gives up the lock; removes the files of both. */
 void session_close(struct host *host);
 
 /*

@@ -39,7 +39,10 @@ struct stored_control {
 	int fd; /* -1: closed */
 };
 
-/* left: returns the memory that is left; memory_left(), except in tests. */
+/*
+ * ring_size: bytes that a ring is to have. left: returns the memory that is left; memory_left(),
+ * except in tests.
+ */
 struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)(void));
 
 /* The memory of the machine and the control groups. */
@@ -51,7 +54,7 @@ int ring_store_take(struct ring_store *s, struct stored_ring *out);
 /* One that stays empty, for all threads that write nothing. 0 or -errno; the store's. */
 int ring_store_empty(struct ring_store *s, struct ring *out);
 
-/* The descriptor was sent; it stays open only if the ring may be used again. */
+/* To be called when the descriptor was sent: closes it, unless the ring may be used again. */
 void ring_store_sent(struct ring_store *s, struct stored_ring *r);
 
 /* The agent has read the ring up to this position, in bytes from the begin of its present use:
@@ -66,7 +69,10 @@ void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again);
 
 /* A control segment whose words are those of a new one; 0 or -errno. The caller leaves it. */
 int ring_store_take_control(struct ring_store *s, struct stored_control *out);
-/* The process has its descriptor: ours is closed if there are enough of them. */
+/*
+ * To be called when the process has its descriptor: closes ours if enough segments are kept for
+ * later.
+ */
 void ring_store_sent_control(struct ring_store *s, struct stored_control *c);
 /* again: nobody writes to it any more, so that it may be kept for the next process. */
 void ring_store_leave_control(struct ring_store *s, struct stored_control *c, bool again);

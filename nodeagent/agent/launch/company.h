@@ -17,8 +17,8 @@ struct agent;
 void company_expect(struct agent *a);
 
 /*
- * This agent cannot be one of them: says why, also to the front. True: a launcher has started
- * the others, and they are to be ended (peers_refuse()).
+ * To be called if this agent cannot take part: prints why, also for the front. Returns true if a
+ * launcher has started the other agents; then the caller ends them by peers_refuse().
  */
 bool company_refuse(struct agent *a, const char *why);
 

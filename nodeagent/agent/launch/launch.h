@@ -9,37 +9,42 @@
 struct agent;
 struct conf;
 
-/* Lines of agents for the front (launch_distributed()). From the first one when all have met: */
+/*
+ * Lines on an agent's standard output, for the front (launch_distributed()). AGENTS_READY is of
+ * agent 0: all agents have met.
+ */
 #define AGENTS_READY "vftr-agents-ready"
-/* Before that, if Slurm has started them: their nodes, "node[1-3]". */
+/* Before AGENTS_READY, if Slurm has started the agents; their nodes follow, as "node[1-3]". */
 #define AGENTS_NODES "vftr-agents-nodes "
 /* An agent has failed, with a message. */
 #define AGENTS_FAILED "vftr-agents-failed"
-/* What --require-profile says. */
+/* The message with which --require-profile makes a run fail. */
 #define REQUIRED_PROFILE                                                                           \
 	"COMMAND has ended with status 0, but there is no profile of all of it, which "            \
 	"--require-profile asks for"
-/* At the end: no process came to any of them. */
+/* At the end: no process has connected to any of the agents. */
 #define AGENTS_UNTRACED "no process was traced"
 
 enum preload {
 	PRELOAD_NO,
 	PRELOAD_YES,
-	PRELOAD_AUTO /* where it may help, launch_settle(); what lacks for it is no error */
+	PRELOAD_AUTO /* where it may help: launch_settle_preload(); a missing library is no error */
 };
 
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
-	bool attach_at_start; /* whoever is preloaded comes before its first event */
-	bool python;	      /* functions of Python are wanted */
-	bool files;	      /* what stands in for the functions of files is preloaded, too */
-	bool memory;	      /* the same of malloc */
-	bool locks;	      /* the same of locks */
-	bool lenient;	      /* --lenient, for the agents of other nodes, too */
-	bool require_profile; /* without one COMMAND's success is a failure */
+	bool attach_at_start; /* a preloaded process attaches at its start, not at its first event
+			       */
+	bool python;	      /* functions of Python are recorded */
+	bool files;	      /* libvftrace-files.so is preloaded, too */
+	bool memory;	      /* libvftrace-memory.so is */
+	bool locks;	      /* libvftrace-locks.so is */
+	bool lenient;	      /* --lenient, which the agents of other nodes get, too */
+	bool require_profile; /* --require-profile: COMMAND's success without a profile is a failure
+			       */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
-	const char *annotations;    /* value of the key */
+	const char *annotations;    /* value of the key "annotations" */
 	const char *program;	    /* path of this executable */
 	const char *started;	    /* how the run was started, for the agents of other nodes */
 };
@@ -48,15 +53,15 @@ struct launch {
 bool launch_is_distributed(const struct launch *l);
 
 /*
- * PRELOAD_AUTO becomes PRELOAD_NO where the program is linked with our library and has all that it
- * needs of it, or is a script of a shell: that may start a program which is. Takes from the
- * configuration what the processes have to know before they come. Where profile.sample is
- * CONF_AUTO, instrumented programs come with their first event, and so do the commands of a
- * script, most of which are short.
+ * Decides about PRELOAD_AUTO: it becomes PRELOAD_NO for a program that is linked with our library
+ * and needs no other one, and for a shell script, which may start such a program. Copies from the
+ * configuration what processes have to know before they attach. With profile.sample CONF_AUTO,
+ * instrumented programs attach at their first event, and so do the commands of a script, as most of
+ * them are short.
  */
 void launch_settle_preload(struct launch *l, const struct conf *conf);
 
-/* True if COMMAND tells the MPI of its processes, which a script does not. */
+/* True if COMMAND shows which MPI its processes use; a script does not. */
 bool launch_names_mpi(const struct launch *l);
 
 /*
@@ -82,13 +87,17 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 /* The value of LD_PRELOAD that launch_supervised() gives to COMMAND's processes, or NULL. */
 const char *launch_preloads(void);
 
-/* Parts of the two above. Sets our environment; *pass gets the variables that a launcher
- * must pass on. *error if something is missing. */
+/*
+ * Used by launch_supervised() and launch_distributed(). Sets our environment; *pass gets the
+ * variables that a launcher must pass on. Sets *error if something is missing.
+ */
 struct arguments;
 void launch_environment(
 	const struct launch *l, const char *session, struct arguments *pass, char **error);
-/* Pid of a child that runs argv, or -1 and errno in *exec_error. It gets the
- * signal when_we_die (0: none) when this process ends. */
+/*
+ * Returns the pid of a child that runs argv, or -1 with an errno in *exec_error. The child gets the
+ * signal when_we_die (0: none) when this process ends.
+ */
 pid_t launch_child(char *const *argv, int when_we_die, int *exec_error);
 /* Executes argv in this process, with the signals of the start; returns an errno on failure. */
 int launch_exec(char *const *argv);

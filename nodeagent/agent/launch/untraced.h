@@ -5,14 +5,15 @@
 struct launch;
 
 /*
- * After COMMAND has ended and none of its processes was traced: prints that, with the reasons
- * that `vftr doctor' finds in the program. Sets LD_PRELOAD as the processes had it.
+ * To be called after COMMAND has ended and none of its processes was traced: prints that, with the
+ * reasons that `vftr doctor' finds in the program. Sets LD_PRELOAD of this process as COMMAND's
+ * processes had it.
  */
 void untraced_say(const struct launch *l);
 
 /*
- * Before COMMAND is run with an agent on this node only: warns if it is a script in a Slurm job
- * with several nodes, as processes that it starts on other nodes are not traced.
+ * To be called before COMMAND is run with an agent on this node only: warns if COMMAND is a script
+ * in a Slurm job with several nodes, as processes that it starts on other nodes are not traced.
  */
 void untraced_elsewhere(const struct launch *l);
 

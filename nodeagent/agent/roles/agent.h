@@ -57,19 +57,19 @@ struct agent {
 	uint64_t snapshot_due; /* raw ns */
 
 	/* when to stop */
-	char *folder_link;    /* to the folder of the run (run-folder.h), or NULL */
-	bool quiet;	      /* no line about where the files are */
-	bool told_to_stop;    /* by a signal, or as the command has ended */
-	bool at_once;	      /* told to stop without waiting for live processes */
-	bool orphaned;	      /* our launcher, or agent 0, is gone: nobody to collate with */
-	bool several;	      /* joins others over TCP (--peers, --listen, --expect) */
-	bool joining;	      /* not all of these are known yet: transport is NULL */
-	bool have_met;	      /* all of these have met, or it is known that they will not */
-	bool news;	      /* the proxy has news of these (proxy_bell()) */
-	unsigned expect;      /* processes that have to come, on all nodes (--expect) */
-	bool abort_on_death;  /* if a process of a session dies, the others are to end, too */
-	double within_s;      /* longest wait for the expected ones; 0: for ever */
-	bool partial;	      /* some of these, or some of their data, are missing */
+	char *folder_link;   /* to the folder of the run (run-folder.h), or NULL */
+	bool quiet;	     /* no line about where the files are */
+	bool told_to_stop;   /* by a signal, or as the command has ended */
+	bool at_once;	     /* told to stop without waiting for live processes */
+	bool orphaned;	     /* our launcher, or agent 0, is gone: nobody to collate with */
+	bool several;	     /* it joins other agents over TCP (--peers, --listen, --expect) */
+	bool joining;	     /* it does not know all of them yet: host.transport is NULL */
+	bool have_met;	     /* all of them have met, or will never */
+	bool news;	     /* the proxy has messages of them (proxy_bell()) */
+	unsigned expect;     /* processes that have to come, on all nodes (--expect) */
+	bool abort_on_death; /* if a process of a session dies, the others are to end, too */
+	double within_s;     /* longest wait for the expected ones; 0: for ever */
+	bool partial; /* of what --expect asks for, agents, processes or records are missing */
 	struct in_step *step; /* of FORM_STEP, else NULL */
 	pid_t command;	      /* COMMAND, 0: none or ended */
 	int command_status;   /* as from waitpid() */

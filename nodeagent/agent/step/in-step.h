@@ -34,17 +34,17 @@ bool in_step_wanted(const struct launch *l);
 void in_step_start(struct agent *a, struct launch *l, const char *session);
 
 /*
- * The functions below are called by the agent. link: the descriptor to watch as WATCH_STEP.
- * ready: processes can connect; save(a, wait) writes the results so far, wait: and returns when
- * they are written. tick: to be called repeatedly, and when the descriptor can be read; sets
- * a->told_to_stop when all tasks of this node have ended, and begins to join the other agents.
- * Seconds until the next call.
+ * The functions below are called by the agent. in_step_link(): the descriptor to watch as
+ * WATCH_STEP. in_step_ready(): processes can connect; save(a, wait) writes the results so far, and
+ * with `wait' returns when they are written. in_step_tick(): to be called repeatedly, and when the
+ * descriptor can be read; sets a->told_to_stop when all tasks of this node have ended, and begins
+ * to join the other agents; returns the seconds until the next call.
  */
 int in_step_link(const struct agent *a);
 void in_step_ready(struct agent *a, void (*save)(struct agent *a, bool wait));
 double in_step_tick(struct agent *a);
 
-/* True while the other agents are not known yet, so that they cannot be joined. */
+/* True while the other agents are not known, so that this one cannot join them. */
 bool in_step_meets(const struct agent *a);
 
 /* To be called when SIGTERM comes: the launcher will end the step, and COMMAND before that. */
@@ -57,14 +57,17 @@ void in_step_hear(struct agent *a);
 void in_step_writes(struct agent *a);
 void in_step_end(struct agent *a);
 
-/* What the agents of all nodes of this step know alike; NULL: nothing, or there are no others. */
+/*
+ * A text that is the same in the agents of all nodes of this step; NULL: there is none, or no other
+ * agent.
+ */
 const char *in_step_common(const struct agent *a);
 
 /* True if the launcher does not tell the number of tasks. s may be NULL. */
 struct in_step;
 bool in_step_may_have_others(const struct in_step *s);
 
-/* At agent 0: marks those nodes of the step as missing of which no agent has come. */
+/* At agent 0: marks the nodes of the step that have sent no agent as missing. */
 void in_step_name_missing(const struct agent *a, struct profile *whole);
 
 #endif

@@ -58,7 +58,7 @@ struct in_step {
 	bool own_ended;	       /* COMMAND of the parent */
 	int own_status;
 	uint64_t own_ended_at, ready_at, hurried_at, all_ended_at; /* raw ns */
-	uint64_t told_at; /* when the parent was last told to wait */
+	uint64_t told_at; /* raw ns, when the parent was last told to wait */
 	bool let_go;
 	void (*save)(struct agent *a, bool wait); /* results so far */
 	struct tcp_options tcp;
@@ -77,7 +77,7 @@ _Noreturn void in_step_parent(
 
 /* meet.c. prepare: sets the options that the proxy needs from the start. */
 void meeting_prepare(struct agent *a, struct in_step *s);
-/* Continues the meeting; seconds until the next call. Sets meeting->joined. */
+/* Goes on with the meeting, and sets meeting->joined. Returns the seconds until the next call. */
 double meeting_tick(struct agent *a, struct in_step *s);
 /* Removes the files of the meeting. */
 void meeting_end(const struct in_step *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hardware counters of hwprof.counters: resolved once, written to each process's
- * control page; and their states in its threads, summed.
+ * The hardware counters of hwprof.counters: found by their names once, written to the control page
+ * of each process. And sums of their states over threads.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_COUNTER_COUNTERS_H
 #define VFTR_NODEAGENT_PROCESS_COUNTER_COUNTERS_H
@@ -34,7 +34,7 @@ struct counter_watch *counters_new(const struct conf *c);
 void counters_ask(const struct counter_watch *w, struct counters_shm *to, bool energy);
 bool counters_read_energy(const struct counters_shm *s);
 
-/* After a thread's end: adds the states of its counters. */
+/* To be called after a thread's end: adds the states of its counters. */
 void counters_note(struct counter_watch *w, struct ring_producer_shm *ring);
 /*
  * Sentence i, from 0, on what is wrong with the counts, without its full stop, or "". The

@@ -18,7 +18,10 @@ int counter_event(const char *name, struct counter_shm *to, char **why);
  * and others of getrusage(2). -1: it is none. */
 int counter_io(const char *name, struct counter_shm *to);
 int counter_rusage(const char *name, struct counter_shm *to);
-/* "energy:package", "power/energy-pkg/" ... -1: it is none; 0 and *why: not here. */
+/*
+ * The same for "energy:package", "power/energy-pkg/" and the like. -1: it is none; 0 with *why:
+ * this machine has no such counter.
+ */
 int counter_energy(const char *name, struct counter_shm *to, char **why);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long the first thread of a process had no CPU until now: it slept, was stopped, or waited for
- * one. That is the time that has passed, less its CPU time. For one thread.
+ * The time without a CPU of the first thread of a process: it slept, was stopped, or waited for a
+ * CPU. That is the time that has passed, less the CPU time of the thread. For one thread of the
+ * agent.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_CPU_OFF_CLOCK_H
 #define VFTR_NODEAGENT_PROCESS_CPU_OFF_CLOCK_H
@@ -13,14 +14,18 @@
 /* Begins with zeros. */
 struct off_clock {
 	bool begun;
-	bool of_thread; /* there are several threads: by `file`, which is behind by up to a tick */
-	clockid_t clock;
-	int file;	      /* of_thread; -1: it cannot be read */
-	uint64_t wall, cpu;   /* ns, when it began to be read from there ... */
-	uint64_t before, off; /* ... and what it had been off until then, and until now */
+	bool of_thread;	 /* the process has several threads: CPU time is read from `file`, up to 10
+			    ms old */
+	clockid_t clock; /* else: of the CPU time of the process */
+	int file;	 /* schedstat of the thread; -1: it cannot be read */
+	uint64_t wall, cpu;   /* ns: time and CPU time when that was first read */
+	uint64_t before, off; /* ns without a CPU, from the beginning until then, and until now */
 };
 
-/* several: it has more than one thread by now. False: nothing can be said now. *ns never falls. */
+/*
+ * Sets *ns to the time without a CPU since the first call; it never falls. several: the process has
+ * more than one thread by now. Returns false, without *ns, if it cannot be told at this moment.
+ */
 bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns);
 void off_clock_end(struct off_clock *c);
 
