@@ -38,7 +38,7 @@ struct frame {
 	uint64_t depth; /* further direct calls of itself that are open; see below */
 };
 
-/* Of a frame of hidden calls the depth is their number in r->hidden[]. */
+/* True for a frame that stands for hidden calls; its depth is their number in r->hidden[]. */
 static inline bool frame_is_hidden(const struct frame *f)
 {
 	return !f->node && f->depth;
@@ -291,16 +291,18 @@ void replay_begin_main(struct replay *r);
 bool replay_hides(const struct replay *r, uint64_t key, bool *all_below);
 /* A hidden call begins. */
 void replay_hide(struct replay *r, uint64_t key, bool all_below, uint64_t t);
-/* If so it begins, and no call is counted. False: it is to be seen. */
+/* If a call of this key is hidden, begins it, counts no call, and returns true. */
 bool replay_enter_hidden(struct replay *r, uint64_t key, uint64_t t);
-/* From now on until the same with false, also several times: all functions are hidden. */
+/* on: from now on all functions are hidden, until as many calls with false. */
 void replay_hide_functions(struct replay *r, bool on);
-/* Of a function that was seen as long as the path of a team was not known: is it hidden when it is
- * called from `to'? */
+/*
+ * True if a call of this key is hidden when it is called from node `to'. For functions that were
+ * seen while the path of their team was not known.
+ */
 bool replay_hides_from(const struct replay *r, uint64_t key, const struct node *to);
 /* Of the frame on top, which is one of hidden calls: the n innermost of r->hidden[] end. */
 void replay_close_hidden(struct replay *r, uint64_t n, uint64_t t);
-/* The same, but of the outermost of them only the last direct call of itself. */
+/* The same; but if the outermost of them has called itself, only its last call ends. */
 void replay_leave_hidden(struct replay *r, uint64_t n, uint64_t t);
 /* The n innermost of all are forgotten with their frame. */
 void replay_drop_hidden(struct replay *r, uint64_t n);
@@ -339,9 +341,15 @@ void replay_enter(struct replay *r, uint64_t key, uint64_t t);
 void replay_open(struct replay *r, uint64_t key, uint64_t t);
 /* The same with this node, wherever it is in the tree. Not above r->deep. */
 void replay_open_at(struct replay *r, struct node *n, uint64_t t);
-/* The same of an MPI function on whose place we were told (call-site.c). False: on none. */
+/*
+ * The same for an MPI function whose call site was recorded (call-site.c). Returns false if none
+ * was.
+ */
 bool replay_enter_mpi(struct replay *r, uint32_t id, const struct replay_epoch *epoch, uint64_t t);
-/* A frame of KEY_SITE is open: it ends with the one above it, which the fast way does not do. */
+/*
+ * From now on exits take the slow way: a frame of KEY_SITE, which is open, must end with the one
+ * above it.
+ */
 void replay_expect_sites(struct replay *r);
 /* An exit of the function with this id: frames above its frame are closed. */
 void replay_leave(struct replay *r, uint32_t id, uint64_t t);

@@ -16,7 +16,7 @@
 struct memory;
 struct node_memory;
 
-/* A record, whatever it says; ticks are not later than what is believed. */
+/* What a record of the process says, unchecked but for ticks, which are not in the future. */
 struct memory_record {
 	uint64_t bytes;
 	uint32_t block, stretch;
@@ -25,7 +25,7 @@ struct memory_record {
 	uint32_t thread;
 };
 
-/* Of the process: exact, but for what threads that have not ended have done last. */
+/* Totals of the process: exact, but for the last allocations of threads that have not ended. */
 struct memory_totals {
 	uint64_t allocations, bytes, frees;
 	uint32_t stretch;      /* the last one */
@@ -37,11 +37,14 @@ struct memory_totals {
 struct memory *memory_new(uint64_t large, uint64_t mean);
 void memory_free(struct memory *m);
 
-/* A block was allocated at the path whose counts are *at; they are made, m's, if that is NULL. */
+/*
+ * A block was allocated at the path whose counts are *at. If *at is NULL, sets it to new counts,
+ * owned by m.
+ */
 void memory_allocated(struct memory *m, struct node_memory **at, const struct memory_record *r);
 /* A block was freed, by any thread; its allocation may be read later. */
 void memory_freed(struct memory *m, const struct memory_record *r);
-/* A thread tells what it has done since it did so last. */
+/* Adds what a thread has done since its last record of this kind. */
 void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees);
 /* m may be NULL: all zero. */
 struct memory_totals memory_totals(const struct memory *m);

@@ -102,15 +102,17 @@ void replay_show_idle(struct replay *r);
  */
 void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
 
-/* Until these ticks, which rise, the thread had no CPU for so many ns in all. To be told before the
- * records of that time are read. */
+/*
+ * Until `ticks', which never fall, the thread had no CPU for `ns' in all. To be called before the
+ * records of that time are read.
+ */
 void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns);
 
 /*
- * Told of each call of the main loop that lasted longer than least_ticks and is an outlier; it
- * is call `number' of its path, from 0, and the median of those before is `usual' ticks. any_path:
- * of all paths that are watched; else of the outermost one that has half of the time by then, or
- * of a loop without a function (tree/anchor.h). After
+ * Is told each call of the main loop that lasted longer than least_ticks and is an outlier: it is
+ * call `number' of its path, from 0, and the median of the calls before is `usual' ticks. any_path:
+ * calls of all paths that are watched; else of the outermost one that has half of the time by then,
+ * or of a loop without a function of its own (tree/anchor.h). To be set after
  * replay_watch_iterations(). NULL: nobody is told.
  */
 struct replay_slow {
@@ -179,9 +181,12 @@ void replay_give_up(struct replay *r);
 /* After replay_end(): gives back the room for frames. */
 void replay_shrink(struct replay *r);
 
-/* Ticks in which the thread had a part in a team, parts other than that of
- * the thread which made the team, and ticks in which a maker waited for the others. Of these, and
- * of those outside of all functions: ticks in waits for locks that no frame of OpenMP is around. */
+/*
+ * The time of the thread in teams of OpenMP. ticks: as a member of a team; parts: how often it was
+ * one in a team that another thread had made; join: ticks in which it waited for the others of a
+ * team that it had made. join_locks, idle_locks: ticks in waits for locks, of `join' and outside of
+ * all functions, that lie in no frame of OpenMP.
+ */
 struct replay_team_times {
 	uint64_t ticks, parts, join;
 	uint64_t join_locks, idle_locks;
@@ -198,10 +203,11 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 	const struct replay_epoch *epoch, uint64_t now);
 
 /*
- * Takes the words of a block from `from' on as far as they change nothing but r and its tree:
- * enters and exits of paths that are known. Another thread may do it than the one that uses r,
- * while that waits. Sets *to to the word after them, with which replay_block() goes on: at most
- * BLOCK_WORDS, and 0 if r does not even know the time. Returns as replay_block() does.
+ * Takes the words of a block from `from' on, up to the first that changes more than r and its tree:
+ * enters and exits of known paths are taken. May be called from another thread than the one that
+ * uses r, while that waits. Sets *to to the index of the first word that is not taken, with which
+ * replay_block() goes on: at most BLOCK_WORDS, and 0 if r does not know the time yet. Returns as
+ * replay_block() does.
  */
 const char *replay_block_own(struct replay *r, const uint64_t *block, unsigned from,
 	const struct replay_epoch *epoch, uint64_t now, unsigned *to);
@@ -240,8 +246,10 @@ uint64_t replay_last_ticks(const struct replay *r);
 /* True if its last calls are kept for those who wait for it (tree/activity.h). */
 bool replay_keeps_activity(const struct replay *r);
 
-/* Opens the frames of another replay, as replay_stack() gave them; their calls were counted
- * there. For the first thread of a child of fork(), before its first block. */
+/*
+ * Opens the frames of another replay, as replay_stack() has returned them; their calls are counted
+ * there. For the first thread of a child of fork(), before its first block.
+ */
 void replay_inherit(struct replay *r, const uint64_t *keys, size_t n, uint64_t ticks);
 
 /* Open frames, innermost first: keys[0..n), at most max; returns their number. hidden: with hidden

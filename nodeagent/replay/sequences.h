@@ -34,24 +34,30 @@ void sequences_free(struct sequences *all);
  */
 unsigned sequences_take(struct replay *r, const uint64_t *word, const uint64_t *end);
 
-/* Something else than words of calls comes, or these come another way: a sequence in which words
- * have ended does not go on. NULL: nothing. */
+/*
+ * To be called before other words than those of calls, or words that sequences_take() does not get:
+ * ends the sequence that was begun. all may be NULL.
+ */
 void sequences_stop(struct sequences *all);
 
-/* Nodes get the calls and ticks that were added up since the last time. NULL: nothing. */
+/* Adds the calls and ticks that were summed since the last time to their nodes. all may be NULL. */
 void sequences_settle(struct sequences *all);
-/* The number of sequences that it would walk over, of up to 64 words each. */
+/* The number of sequences that sequences_settle() would walk over, of up to 64 words each. */
 size_t sequences_unsettled(const struct sequences *all);
 
-/* Words that are not worth asking for after those that sequences_take() took, or fewer at a border.
+/*
+ * Words after those that sequences_take() has taken for which it need not be called again; fewer at
+ * a border.
  */
 #define SEQUENCES_WAIT 16u
 
-/* Words come, a block or a part of it. True: little repeats itself, and it is to be taken without
- * them. */
+/*
+ * To be called for each block or part of one. Returns true if little repeats itself: the block is
+ * to be taken without sequences.
+ */
 bool sequences_rest(struct sequences *all);
 
-/* Words that were taken. */
+/* Number of words that sequences_take() has taken. */
 uint64_t sequences_taken(const struct sequences *all);
 
 /* True for the exit of about one function in four: sequences like to begin after it. */
@@ -80,10 +86,10 @@ struct sequence_code {
 	sequence_shape *shape;
 };
 
-/* In place of the best. */
+/* Uses this code in place of the best one; for tests. */
 void sequences_use(struct sequences *all, const struct sequence_code *code);
 
-/* The i-th way that this processor has, the best first; NULL: there are no more. */
+/* The i-th code that this processor can run, the best first; NULL: there are no more. */
 const struct sequence_code *sequence_code(unsigned i);
 
 #endif

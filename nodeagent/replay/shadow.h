@@ -14,8 +14,9 @@ struct node;
 struct replay;
 
 /*
- * Told of each open frame, the root first: n has run, with what it calls, for so many ticks that
- * are in none of its counts; they are no time of `below`, which the frame lies on (NULL: nothing).
+ * Is told each open frame, the root first. ticks: how long n, with what it calls, has run in this
+ * frame; no count has them yet. below: NULL, or the node of the frame below this one, to whose time
+ * they do not belong.
  */
 typedef void replay_open_frame(
 	void *ctx, const struct node *n, const struct node *below, uint64_t ticks);

@@ -17,7 +17,7 @@ struct replay;
 
 struct stack_sample {
 	uint64_t ticks;	 /* when */
-	uint64_t weight; /* ticks of a CPU, that it stands for */
+	uint64_t weight; /* ticks of CPU time for which it stands */
 	/* from the outermost function to the one that ran, without the root; calls: the number of
 	 * its innermost functions that a runtime of OpenMP has called, or UINT64_MAX */
 	const struct node *path;
@@ -30,13 +30,13 @@ struct stack_sample {
 /* Samples of a thread that wait for records, at most; older ones are placed by what was read. */
 #define STACK_SAMPLES_WAITING 8192u
 
-/* Later than those before; its paths must outlive r, or replay_end(). */
+/* Adds a sample, later than those before. Its paths must be valid until replay_end(). */
 void replay_add_stack_sample(struct replay *r, const struct stack_sample *s);
 
 /* The time of the first one that waits, or UINT64_MAX. */
 uint64_t replay_next_stack_sample(const struct replay *r);
 
-/* All records up to `ticks` were read: places what is not later. */
+/* All records up to `ticks` were read: places the samples up to then. */
 void replay_place_stack_samples(struct replay *r, uint64_t ticks);
 
 #endif

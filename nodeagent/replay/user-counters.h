@@ -40,8 +40,10 @@ void user_counters_free(struct user_counters *u);
 struct user_counter *user_counters_set(
 	struct user_counters *u, uint32_t number, union user_value value, uint64_t ticks);
 
-/* new_round: a round of a session begins. only_round: least and greatest become those of this
- * round alone. */
+/*
+ * user_counters_new_round(): a round of a session begins. user_counters_only_round(): least and
+ * greatest become those of the present round.
+ */
 void user_counters_new_round(struct user_counters *u);
 void user_counters_only_round(struct user_counters *u);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The window of a process, from leaving MPI_Init to entering MPI_Finalize, and what its threads
- * spent the time in it for. Without these calls it begins and ends with the first thread. All
- * times are in ticks. For one thread; a window belongs to whoever made it.
- *
- * Classes of a thread's time do not overlap. Each frame's exclusive time is of one class, by
- * the key of the frame. The one who is asked for a class of a key sees regions only.
+ * spent the time in it for. Without these calls it begins and ends with the first thread. All times
+ * are in ticks. For one thread; a window belongs to whoever made it. Classes of a thread's time do
+ * not overlap. Each frame's exclusive time is of one class, by the key of the frame. A
+ * time_class_of_region() is called for keys of regions only.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_H
@@ -36,9 +35,9 @@ struct time_sums {
 struct time_window {
 	bool begun, ended; /* MPI_Init was left, MPI_Finalize was entered */
 	bool openmp;	   /* a thread was in a team of OpenMP */
-	bool cut;	   /* some threads' times are cut to the window as their ends tell */
-	bool whole;	   /* the first thread has ended: first, begin, end are known */
-	uint32_t thread;   /* the first thread: that of MPI_Init, else number 0 */
+	bool cut; /* times of some threads in the window are estimated from their begins and ends */
+	bool whole;	 /* the first thread has ended: first, begin, end are known */
+	uint32_t thread; /* the first thread: that of MPI_Init, else number 0 */
 	uint64_t begin, end;
 	struct time_sums before, until; /* of the first thread, at begin and at end */
 	struct time_sums first;		/* in the window */

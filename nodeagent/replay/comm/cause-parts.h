@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A part of causes.h, for those who only keep it. */
+/* struct cause_parts of causes.h, for modules that keep one without calling causes.h. */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_CAUSE_PARTS_H
 #define VFTR_NODEAGENT_REPLAY_COMM_CAUSE_PARTS_H
 

@@ -50,11 +50,11 @@ struct traffic_track; /* one thread */
 #define TRAFFIC_PATHS_MAX    (1u << 22) /* call paths with receives, of all threads ever */
 #endif
 
-/* conf and sync must outlive it; sync: NULL without mpi.waits and mpi.show_sync_time. */
+/* conf and sync must outlive the result; sync: NULL without mpi.waits and mpi.show_sync_time. */
 struct traffic *traffic_new(const struct conf *c, struct sync *sync);
 void traffic_free(struct traffic *t);
 
-/* A thread whose records make this tree. Tracks are numbered from 0. */
+/* Adds a thread, whose records make this tree. Tracks are numbered from 0. */
 struct traffic_track *traffic_track_new(struct traffic *t, struct calltree *tree);
 /*
  * The thread has ended, its frames are closed, and its tree was added to `past`
@@ -62,8 +62,10 @@ struct traffic_track *traffic_track_new(struct traffic *t, struct calltree *tree
  */
 void traffic_track_end(struct traffic_track *l, struct calltree *past);
 
-/* The counts of `from` and all below it have moved; next leads to where
- * (calltree_move()). No frame there is open. */
+/*
+ * The counts of `from` and of all nodes below it have moved to their counterparts
+ * (calltree_move()). No frame of these nodes is open.
+ */
 void traffic_track_moved(struct traffic_track *l, const struct node *from);
 
 /*
@@ -75,16 +77,22 @@ typedef size_t traffic_activity(
 /* True if calls of MPI_Probe() are wanted. */
 bool traffic_asks_probes(const struct traffic_track *l);
 /*
- * One of them, at node n, is over. It is taken to have found what the thread receives next, and so
- * to have waited for it if it was sent meanwhile.
+ * A call of MPI_Probe() at node n has ended. It is taken to have found the message that the thread
+ * receives next, and so to have waited for that message, if it was sent during the call.
  */
 void traffic_probed(struct traffic_track *l, struct node *n, uint64_t enter, uint64_t leave);
-/* A call with this number (match_done.probes); NULL: it is not known. */
+/* The call of MPI_Probe() with this number (match_done.probes); NULL: it is not known. */
 const struct match_probe *traffic_probe(const struct traffic *t, uint32_t number);
 
-/* True if others may wait for this thread, so that traffic_track_activity() is wanted, once. */
+/*
+ * True if what this thread does is to be kept, as others may wait for it: traffic_track_activity()
+ * is then to be called, once.
+ */
 bool traffic_asks_activity(const struct traffic_track *l);
-/* Where to add the calls that the thread leaves from these ticks on, until traffic_track_end(). */
+/*
+ * Returns where to add the calls that the thread leaves from these ticks on, until
+ * traffic_track_end(). fn tells of them, with ctx.
+ */
 struct activity *traffic_track_activity(
 	struct traffic_track *l, traffic_activity *fn, void *ctx, uint64_t ticks);
 
@@ -110,18 +118,23 @@ const char *traffic_record(struct traffic_track *l, const uint64_t *words,
 const char *traffic_left(struct traffic_track *l, uint32_t level, uint64_t depth, uint64_t ticks);
 /* Records of the process were lost, or it did not record for a while. */
 void traffic_lost(struct traffic *t);
-/* The same, of the process of a track. */
+/* traffic_lost() for the process of a track. */
 void traffic_track_lost(struct traffic_track *l);
 /* True if a record waits for its frame to be left. */
 bool traffic_pending(const struct traffic_track *l);
 
 struct spawn_name;
-/* How the launcher calls the process, if it has spawned others or is spawned; in time for the
- * first message of these. */
+/*
+ * The launcher's name of the process, if it has spawned others or is spawned; to be given before
+ * the first message between the jobs.
+ */
 void traffic_spawn_name(struct traffic *t, const struct spawn_name *own);
 /* This communicator, which was made by MPI_Comm_spawn, is used at these ticks. */
 void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks);
-/* All messages have come: those that wait for the other side of what was spawned wait no more. */
+/*
+ * No more messages come: those that wait until the other job of their intercommunicator is known
+ * are given to the matcher without it.
+ */
 void traffic_spawned_end(struct traffic *t);
 
 /* Definitions. NULL, or a static text: why the message makes no sense. bytes: of the data
@@ -130,9 +143,12 @@ const char *traffic_define_comm(struct traffic *t, const struct wire_comm *m, si
 const char *traffic_define_object(
 	struct traffic *t, enum wire_kind kind, const struct wire_object *m, const char *name);
 const char *traffic_name(struct traffic *t, const struct wire_about *m, const char *name);
-/* It stays known until traffic_sweep(): other threads may still speak of it. */
+/*
+ * The object was freed. It stays known until traffic_sweep(), as records of other threads may still
+ * name it.
+ */
 const char *traffic_gone(struct traffic *t, const struct wire_about *m);
-/* All threads' records up to these ticks have been read. */
+/* Forgets objects that were freed; all threads' records up to these ticks have been read. */
 void traffic_sweep(struct traffic *t, uint64_t ticks);
 /* True if there is something to sweep. */
 bool traffic_has_gone(const struct traffic *t);
@@ -196,31 +212,39 @@ struct traffic_sums {
 	uint64_t ambiguous_sends, ambiguous_receives;
 };
 
-/* Counts waits for a rank (UINT32_MAX: others) at the call path whose number a receive has
- * (struct match_done); calls and ticks may be less, modulo 2^64. */
+/*
+ * Counts waits for rank `late` (UINT32_MAX: several) at a call path, by its number (struct
+ * match_done). calls and ticks may be negative, modulo 2^64, to take some back.
+ */
 void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t late,
 	uint64_t calls, uint64_t ticks);
 
-/* The same, of times of two nodes whose clocks have an error, ticks, summed over these calls. */
+/* The same with the error of the clocks of two nodes in w->error: ticks, summed over the calls. */
 void traffic_wait_elsewhere(struct traffic *t, uint32_t path, const struct node_wait *w);
 
-/* When it was that the call of a wait which was counted so began: calltree_wait_at(). A
- * longest_count tells it, too. */
+/*
+ * Tells when the wait was that traffic_wait() has counted: calltree_wait_at(). With longest_count
+ * that is not needed.
+ */
 void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t ticks);
 
-/* A longest_count (longest.h): the same, if mpi.waits is on. */
+/* A longest_count (longest.h) that counts by traffic_wait(), if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 
-/* It was a wait in the wrong order: that of its kind counts no more. path: of the call in which
- * the other message was received. */
+/*
+ * The wait w, which was counted, was one in the wrong order: it counts as that, and no longer as of
+ * its kind. path: of the call in which the other message was received.
+ */
 void traffic_wait_in_wrong_order(struct traffic *t, struct longest_wait *w, uint32_t path);
 
-/* The number of a node in the track's tree, always the same, by which it is found for as long as
- * the process is known; 0: there are too many. */
+/*
+ * The number of the call path of a node in the track's tree. It is the same each time, and valid as
+ * long as the process is known; 0: there are too many paths.
+ */
 uint32_t traffic_path(struct traffic_track *l, struct node *n);
-/* Of the numbers of one node, which it gets when counts are moved to it, always the same. */
+/* A node that counts were moved to has several numbers; for each of them this is the same one. */
 uint32_t traffic_path_now(const struct traffic *t, uint32_t path);
-/* The node of that number, wherever its counts are now; NULL: it is not known. */
+/* The node of a path number, also after its counts have moved; NULL: it is not known. */
 struct node *traffic_path_node(const struct traffic *t, uint32_t path);
 
 /* The sums of everything that was settled until now; owned by t. */

@@ -25,29 +25,33 @@ struct traffic;
 
 /* What one member did. */
 struct elsewhere_call {
-	uint64_t start;	       /* when it came, for which others wait; ticks of this agent */
-	uint64_t enter, leave; /* of the call that waited: a later one, if that did not block */
+	uint64_t start; /* when it came to the call; ticks of this agent, as all times here */
+	uint64_t enter, leave; /* of the call that waited: if the collective call did not block, the
+				  one that completed it */
 	uint32_t rank;	       /* in the communicator */
 	uint32_t world;	       /* rank in its job; UINT32_MAX: in another one */
 	uint32_t process;      /* elsewhere_process() */
 	uint32_t path;	       /* of the call: traffic_wait() */
 };
 
-/* One collective call of a communicator; further members may be in another one of that ticket. */
+/*
+ * One collective call of a communicator. Members that came late may be in a second instance with
+ * the same ticket.
+ */
 struct elsewhere_instance {
 	uint32_t ticket;
 	uint32_t root; /* a rank in the communicator; not of all kinds */
 	uint32_t n;    /* of its calls */
 	uint8_t kind;  /* enum collective_kind */
 	uint8_t wait;  /* enum wait_kind */
-	bool blocks;   /* else calls wait for it that complete it, and may complete others, too */
+	bool blocks;   /* else the calls that complete it wait, which may complete others, too */
 };
 
 struct elsewhere_comm {
 	uint64_t id, job; /* job: whose ranks its members are */
 	uint32_t size;
 	uint32_t log2; /* one in 2^log2 instances is kept */
-	uint64_t ever; /* calls that were given */
+	uint64_t ever; /* calls that were given to elsewhere_add() and before it, kept or not */
 	struct elsewhere_instance *instances;
 	size_t n_instances, cap_instances;
 	struct elsewhere_call *calls; /* those of the first instance, and so on; by rank in each */
@@ -60,18 +64,21 @@ struct elsewhere;
 struct elsewhere *elsewhere_new(size_t bytes_max);
 void elsewhere_free(struct elsewhere *e);
 
-/* A number of a hash: of what is kept if one in 2^n is, the lowest n bits are 0. */
+/*
+ * The hash by which instances are chosen: if one in 2^n is kept, those are kept whose hash has its
+ * lowest n bits 0.
+ */
 uint64_t elsewhere_hash(uint64_t id, uint64_t job, uint32_t ticket);
 
-/* A number for a process, from 1. */
+/* Returns the number by which elsewhere_call.process names the process, from 1. */
 uint32_t elsewhere_process(struct elsewhere *e, struct traffic *t);
 /* The process's trees are to be freed: its times stay, its waits are not counted. */
 void elsewhere_forget(struct elsewhere *e, uint32_t process);
 
 /*
- * An instance of a communicator whose members here have made these calls, by rank. like: its id,
- * job and size; of its instances one in 2^log2, or fewer, are given; and calls since the last one
- * (ever) that were not.
+ * Adds an instance of a communicator: the calls of its members on this node, by rank. like: id, job
+ * and size of the communicator; log2: one in 2^log2 of its instances, or fewer, are given; ever:
+ * number of calls since the instance before that were not given.
  */
 void elsewhere_add(struct elsewhere *e, const struct elsewhere_comm *like,
 	const struct elsewhere_instance *i, const struct elsewhere_call *calls);
@@ -81,7 +88,7 @@ const struct elsewhere_comm *elsewhere_comms(const struct elsewhere *e, size_t *
 /* Calls that were given and not kept, as there are too many communicators. */
 uint64_t elsewhere_refused(const struct elsewhere *e);
 
-/* NULL: it is forgotten. */
+/* The process that has made the call; NULL: it was forgotten. */
 struct traffic *elsewhere_whose(const struct elsewhere *e, const struct elsewhere_call *call);
 
 #endif

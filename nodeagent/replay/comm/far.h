@@ -17,10 +17,16 @@ struct far_paths;
 struct far_paths *far_paths_new(void);
 void far_paths_free(struct far_paths *f);
 
-/* The number of the path of a function, whose name is copied, called at the path `parent` (0: it
- * is the root), always the same; 0: there are too many, or parent is none. */
+/*
+ * The number of the path on which a function is called at the path `parent` (0: the function is the
+ * root); the same each time. name is copied. Returns 0 if there are too many paths, or parent is no
+ * path.
+ */
 uint32_t far_path_add(struct far_paths *f, uint32_t parent, const char *name);
-/* The name of its last function, owned by f; *parent: 0 for the root. NULL: there is no such. */
+/*
+ * The name of the last function of a path, owned by f; sets *parent, 0 for the root. NULL: no such
+ * path.
+ */
 const char *far_path(const struct far_paths *f, uint32_t path, uint32_t *parent);
 
 #endif

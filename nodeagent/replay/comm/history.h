@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What threads did before they sent messages to other nodes: whether the receiver has waited is
- * known there, when the job is over, and the calls that replay/tree/activity.h keeps are gone by
- * then. A history is a list of windows, the latest first: long stretches of one call path, and in
- * between some time of which a few call paths are told, the more the longer ago it is. Sends that
- * follow each other closely share one. The time that this may take and its memory are bounded: some
- * sends have none, and with many, every second one goes.
+ * Histories: what threads did before they sent messages to other nodes. Whether the receiver has
+ * waited is known on its node only, at the end of the job; by then the calls that
+ * replay/tree/activity.h keeps are gone. A history is a list of windows of time, the latest first.
+ * A window is a long stretch of one call path, or a time in which a few call paths have parts;
+ * these windows are the longer, the longer ago they are. Sends that follow each other closely share
+ * a history. Time and memory are bounded: some sends have no history, and with many, every second
+ * one is dropped.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_HISTORY_H
 #define VFTR_NODEAGENT_REPLAY_COMM_HISTORY_H
@@ -27,19 +28,24 @@ struct traffic_track;
 struct history_part {
 	uint64_t ticks;
 	uint32_t path; /* its number, in the process */
-	bool ends;     /* a window; parts of one are in no order */
+	bool ends;     /* the last part of a window; parts of one window are in no order */
 };
 
-/* One for an agent. */
+/* An agent has one. */
 struct histories *histories_new(void);
 void histories_free(struct histories *h);
 /* The process's trees are to be freed. */
 void histories_forget(struct histories *h, const struct traffic *t);
 
-/* What the track's thread did until `to`, ticks: a number; 0: nothing is known. */
+/*
+ * Notes what the track's thread did until `to`, ticks. Returns the number of the history; 0:
+ * nothing is known.
+ */
 uint32_t history_note(struct histories *h, struct traffic_track *l, uint64_t to);
-/* The parts of a number, *n of them, until the next is noted; *whose: the process. NULL: it is
- * kept no more. */
+/*
+ * The *n parts of the history with this number, valid until history_note(); *whose: its process.
+ * NULL: it was dropped.
+ */
 const struct history_part *history_parts(
 	const struct histories *h, uint32_t number, size_t *n, const struct traffic **whose);
 

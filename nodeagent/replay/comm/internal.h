@@ -71,9 +71,11 @@ struct comm {
 	struct sampled_comm *sampled; /* ../sampling/sampling.h, or NULL */
 };
 
-/* Agents compare its collective calls at the end, if there are several. Not those of an
- * intercommunicator, of which only the members on this node are compared. Members that have ended
- * lived here, too. */
+/*
+ * True if agents compare the collective calls of c at the end, as members of it are on other nodes.
+ * Not those of an intercommunicator, of which only the members on this node are compared. Members
+ * that have ended count as members of this node.
+ */
 static inline bool has_members_elsewhere(const struct comm *c)
 {
 	return !c->remote_size && c->local_most < c->size;
@@ -85,14 +87,16 @@ static inline uint32_t comm_ranks(const struct comm *c)
 	return c->remote_size ? c->remote_size : c->size;
 }
 
-/* With those of the own group, where that is another one. */
+/* Number of all members, of both groups. */
 static inline uint32_t comm_all(const struct comm *c)
 {
 	return c->remote_size + c->size;
 }
 
-/* World rank, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. Of the own group of an
- * intercommunicator: rank + remote_size. */
+/*
+ * World rank of a member, or PROFILE_ELSEWHERE; rank < comm_ranks(c), or c NULL. A member of the
+ * own group of an intercommunicator is asked for as rank + remote_size.
+ */
 uint32_t comm_world_of_runs(const struct comm *c, uint32_t rank);
 static inline uint32_t comm_world(const struct comm *c, uint32_t rank)
 {
@@ -100,7 +104,7 @@ static inline uint32_t comm_world(const struct comm *c, uint32_t rank)
 
 	return r && r->stride == 1 ? (uint32_t)r->first + rank : comm_world_of_runs(c, rank);
 }
-/* The same, if it is a rank of the process's own job. */
+/* The same if c is of the process's own job, else PROFILE_ELSEWHERE. */
 static inline uint32_t comm_peer(const struct comm *c, uint32_t rank)
 {
 	return c && c->job ? PROFILE_ELSEWHERE : comm_world(c, rank);
@@ -125,7 +129,7 @@ static inline struct comm *comm_hold(struct comm *c)
 		c->refs++;
 	return c;
 }
-/* Nobody holds it. */
+/* To be called when nobody holds c. */
 void comm_free(struct traffic *t, struct comm *c);
 static inline void comm_drop(struct traffic *t, struct comm *c)
 {
@@ -196,16 +200,18 @@ struct requests {
 /* Results as of traffic_left(). */
 const char *request_post(struct traffic_track *l, const struct pending *p);
 const char *request_done(struct traffic *t, const struct completion *c);
-/* An Mrecv that began then has received what a probe of this number had found, so many ticks
- * before; 0: that is not known. */
+/*
+ * A call of MPI_Mrecv that began at `since' has received the message that the probe with this
+ * number had found. Returns how many ticks before that was; 0: not known.
+ */
 uint64_t request_received(struct traffic *t, uint32_t number, uint64_t since);
-/* The call that has made a part of the send with this number ready began then. */
+/* A call that began at `since' has made a part of the send with this number ready. */
 void request_part(struct traffic *t, uint32_t number, uint64_t since);
 /* True for the node of a function that takes messages out of the queue by probing. */
 bool is_matched_probe(const struct node *n);
 /* Nodes of the track's tree are now their counterparts. */
 void requests_move(struct traffic_track *l);
-/* Only those at `from` and below it; the track goes on. */
+/* The same for the nodes at `from` and below it only; the track goes on. */
 void requests_moved(struct traffic_track *l, const struct node *from);
 void requests_free(struct traffic *t);
 
@@ -215,9 +221,9 @@ void requests_free(struct traffic *t);
 void match_call(struct traffic_track *l, const struct pending *p, uint64_t until, bool failed);
 /* A PARTITION, whose call began at `since`. */
 void match_part(const struct traffic *t, const struct message *m, uint64_t since);
-/* c is known no more. */
+/* The communicator c is about to be forgotten. */
 void match_comm_gone(struct traffic *t, const struct comm *c);
-/* q has ended. */
+/* The request q has ended. */
 void match_completion(struct traffic *t, const struct request *q, const struct completion *c);
 
 /* ---- numbers of call paths: paths.c ------------------------------------------ */
@@ -240,7 +246,7 @@ const struct node *path_node(const struct traffic *t, uint32_t path);
 uint32_t path_number(struct traffic_track *l, struct node *n);
 /* The same of a node in the tree of threads that have ended. */
 uint32_t path_number_past(struct traffic *t, struct node *n);
-/* As requests_move() and requests_moved(). */
+/* As requests_move() and requests_moved(), for numbers of paths. */
 void paths_move(struct traffic_track *l);
 void paths_moved(struct traffic_track *l, const struct node *from);
 
@@ -293,7 +299,7 @@ size_t thread_activity_tell(const struct thread_activity *a, uint64_t from, uint
 /* The number of a node of its tree: path_number(). */
 uint32_t thread_activity_path(const struct thread_activity *a, struct node *n);
 
-/* Whether there is time to look at a wait that has ended then. */
+/* True if there is time to look at a wait that ended at `to'. */
 bool causes_may_look(struct causes *c, uint64_t to);
 /*
  * Counts what the thread of `late` did in [from, to], ticks, while the call at t's path number
@@ -314,7 +320,7 @@ void window_locks_free(struct window_locks *w);
 /* From now on epochs of windows with members on other nodes are kept for far-locks.h. */
 void window_locks_begin_elsewhere(struct window_locks *w);
 struct far_locks *window_locks_far(const struct window_locks *w);
-/* The call p, an EPOCH on a window, is over. Of other calls than those on locks nothing counts. */
+/* The call p, an EPOCH on a window, is over. Calls that are not about locks change nothing. */
 void window_locks_call(
 	struct window_locks *w, struct traffic_track *l, const struct pending *p, uint64_t until);
 /* The process's trees are to be freed. */
@@ -324,39 +330,47 @@ void window_locks_forget(struct window_locks *w, const struct traffic *t);
 
 struct match_message;
 
-/* The other side of an intercommunicator, or who else is in one that was merged of such a one, that
- * is used at these ticks; NULL: there is none, or it is not known. */
+/*
+ * The two jobs of a communicator that is used at these ticks: an intercommunicator, or one that was
+ * merged from such. NULL: it has ranks of one job only, or the other job is not known.
+ */
 const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_t used);
-/* Looks for the other side, too. */
+/* The identity of the communicator for collective calls; looks for the other job first. */
 uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used);
 /* Whether a process of the other side of this communicator has this rank in this job. */
 bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank);
-/* A number for its own side. */
+/* A number for the group that the process is in; 0: not known. */
 uint32_t spawned_side(const struct comm *c);
 static inline bool has_spawned_side(const struct comm *c)
 {
 	return c->spawned && spawned_side(c);
 }
-/* One of these processes is in a job that the job of the other one has spawned. */
+/* True if one of these processes is in a job that the job of the other one has spawned. */
 bool spawned_is_linked(const struct traffic *a, const struct traffic *b);
-/* Its identity for both sides, if they are known. */
+/* The identity of c that is the same in both jobs, if they are known; else c->id. */
 uint64_t spawned_identity(const struct comm *c);
 static inline uint64_t comm_identity(const struct comm *c)
 {
 	return __builtin_expect(c->spawned != NULL, 0) ? spawned_identity(c) : c->id;
 }
-/* Gives m, whose comm and peer are not set, to the matcher as soon as the other side is known;
- * rank: of the other one; posted: of a DONE, or NULL. False: c is no such communicator. */
+/*
+ * Gives m, whose comm and peer are not set, to the matcher as soon as the other job is known. rank:
+ * of the peer in it. posted: of a DONE the record that it completes, else NULL. Returns false if c
+ * has ranks of one job only.
+ */
 bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struct message *posted,
 	const struct match_message *m);
-/* Nothing more comes on it. */
+/* No more messages come on c. */
 void spawned_end(struct traffic *t, struct comm *c);
-/* Notes, of a new c whose members are not known yet, that it is a duplicate of such a one. */
+/*
+ * Notes that c, which is new and whose members are not known yet, is a duplicate of a communicator
+ * with ranks of two jobs.
+ */
 void spawned_define(struct traffic *t, struct comm *c);
-/* This function of MPI, which makes communicators, was called on it. */
+/* This function of MPI, which makes communicators, was called on c. */
 void spawned_made_from(struct traffic *t, struct comm *c, uint32_t function);
 void spawned_sources_free(struct traffic *t);
-/* Tells the listener of the other side, once, if both are known to it. */
+/* Tells the listener the other group of c, once, if it knows both groups. */
 void spawned_tell(struct traffic *t, struct comm *c);
 
 /* ---- sums: sums.c --------------------------------------------------- */
@@ -481,7 +495,10 @@ struct traffic_track {
 	uint32_t history;		  /* ... and the number of that, or 0 */
 };
 
-/* The communication of p is over. done: the record that completed it; NULL: p has no request. */
+/*
+ * The communication of p is over: tells the listener. done: the record that completed it; NULL: p
+ * has no request.
+ */
 void listener_tell(struct traffic *t, uint32_t thread, const struct pending *p,
 	const struct message *done, uint64_t ticks);
 static inline void listener_notify(struct traffic *t, uint32_t thread, const struct pending *p,

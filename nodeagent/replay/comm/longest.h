@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What calls that complete several operations have waited for. Such a call, as MPI_Waitall(), waits
- * for the last of those that its operations need, so it counts once, for that one, whatever
- * the kinds of the operations are, and in whatever order it is learnt what each of them needed.
- * That is known of the last LONGEST_MAX calls that have waited; of older ones each operation
- * counts.
+ * The waits of calls that complete several operations. Such a call, as MPI_Waitall(), waits for the
+ * latest of the ranks that its operations need. So one wait is counted for the call, the longest,
+ * whatever the kinds of the operations are and in whatever order their waits become known. The last
+ * LONGEST_MAX calls that have waited are kept; for older ones the wait of each operation counts.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_LONGEST_H
 #define VFTR_NODEAGENT_REPLAY_COMM_LONGEST_H
@@ -39,10 +38,11 @@ struct longest_wait {
 	uint64_t ticks; /* not 0 */
 	uint64_t error; /* ticks: that of the clocks in it, at most */
 	struct longest_about about;
-	struct cause_parts causes; /* of it; whoever adds it sets these in what is kept */
+	struct cause_parts
+		causes; /* of the wait; the caller of longest_add() sets these in its result */
 };
 
-/* Without what is beyond the causes that it has: most waits have none. */
+/* Copies a wait, without the unused causes: most waits have none. */
 static inline void longest_copy(struct longest_wait *to, const struct longest_wait *from)
 {
 	memcpy(to, from, offsetof(struct longest_wait, causes.at));
@@ -50,25 +50,30 @@ static inline void longest_copy(struct longest_wait *to, const struct longest_wa
 		to->causes.at[i] = from->causes.at[i];
 }
 
-/* Counts in t what its call has waited; calls: 1, or -1 modulo 2^64, then it counts no more. */
+/* Counts the wait of a call of process t (calls is 1), or takes it back (-1 modulo 2^64). */
 typedef void longest_count(struct traffic *t, const struct longest_wait *w, uint64_t calls);
 struct longest *longest_new(longest_count *count);
 void longest_free(struct longest *l);
 
-/* Called with what is taken back, as its call has waited longer for somebody else. One at most. */
+/*
+ * Sets the function that is told each wait that is taken back, as its call has waited longer for
+ * somebody else. There is one such function at most.
+ */
 void longest_listen(
 	struct longest *l, void (*taken_back)(void *arg, const struct longest_wait *w), void *arg);
 
 /*
- * A call of process t has waited for what one of its operations needs. NULL: it has waited at
- * least as long for another one. Otherwise it counts in t, or only here if t is NULL, and what was
- * counted for that call before is taken back. Result: what is kept, without causes, until the
- * next call.
+ * Adds the wait of a call of process t for what one of its operations needs. If the call has waited
+ * at least as long for another operation, returns NULL. Else counts the wait in t (if t is NULL,
+ * only keeps it), takes back the one that was counted for that call before, and returns the kept
+ * wait, without causes; it is valid until the next call.
  */
 struct longest_wait *longest_add(
 	struct longest *l, struct traffic *t, const struct longest_wait *w);
 
-/* What is kept of the call of t at this path that began then, until the next call; NULL: nothing.
+/*
+ * The kept wait of the call of t at this path that began at `enter', valid until the next call;
+ * NULL: there is none.
  */
 struct longest_wait *longest_of_call(
 	const struct longest *l, const struct traffic *t, uint32_t path, uint64_t enter);

@@ -31,7 +31,10 @@ const char *traffic_define_neighbours(
 const char *traffic_lengths(struct traffic *t, const uint64_t *words);
 /* Counts the messages of a collective call that did not fail, if it is one of neighbours. */
 void neighbours_count(struct traffic *t, const struct pending *p);
-/* Adds those of its messages whose ranks are all listed, before neighbours_count(). */
+/*
+ * Adds to *s the messages of the call whose ranks are both listed; to be called before
+ * neighbours_count().
+ */
 void neighbours_share(struct traffic *t, const struct pending *p, struct share *s);
 /* Sends the neighbours of c to the listener, which has this number for c. */
 void neighbours_notify(struct traffic *t, struct comm *c, uint32_t told);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread did in an interval, by node: stretches of activity_walk() put together. And how
- * often the agent may look, as a look costs time.
+ * The time of a thread in an interval, by node: the sum of the stretches that activity_walk()
+ * tells. And a budget of such looks, as each costs time.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_PARTS_H
 #define VFTR_NODEAGENT_REPLAY_COMM_PARTS_H
@@ -11,7 +11,7 @@
 
 struct node;
 
-#define PARTS_MOST 32 /* while stretches come */
+#define PARTS_MOST 32 /* nodes, while stretches are added */
 
 /* Begins as zeros. */
 struct parts {
@@ -22,24 +22,24 @@ struct parts {
 		bool stays;
 	} at[PARTS_MOST];
 	unsigned n;
-	uint64_t ticks; /* of all */
-	uint64_t steps; /* made to put them together */
+	uint64_t ticks; /* of all parts */
+	uint64_t steps; /* of work that adding them took */
 };
 
 /* An activity_stretch; arg: struct parts. */
 void parts_add(void *arg, struct node *n, uint64_t ticks);
-/* Short ones count for their callers, so that at most so many are left; most: 4 or more. */
+/* Adds short parts to those of their callers, until at most `most' (4 or more) are left. */
 void parts_few(struct parts *p, unsigned most);
 
 struct look_budget {
-	int64_t steps;	/* that may be made now; below 0: were made in advance */
-	uint64_t until; /* ticks up to which that was counted */
+	int64_t steps;	/* of work that may be done now; below 0: too many were done before */
+	uint64_t until; /* ticks up to which steps were added */
 };
 
 struct look_budget look_budget_full(void);
-/* now: ticks. */
+/* True if a look may be made at `now', ticks. */
 bool look_budget_allows(struct look_budget *b, uint64_t now);
-/* A look has made so many steps. */
+/* Takes the steps of a look. */
 void look_budget_take(struct look_budget *b, uint64_t steps);
 
 #endif

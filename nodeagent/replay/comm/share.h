@@ -30,7 +30,7 @@ static inline void share_add(struct share *s, bool received, uint32_t n, uint64_
 	*(received ? &s->bytes_received : &s->bytes) += bytes;
 }
 
-/* Sets p->share of a COLLECTIVE whose lengths have come, where not all ranks are listed. */
+/* Sets p->share of a COLLECTIVE whose lengths have been read; for when not all ranks are listed. */
 void share_collective(struct traffic *t, struct pending *p);
 /* Keeps lengths, except those of neighbourhood collectives. */
 void share_lengths(struct traffic *t, struct comm *c, const struct message_lengths *l);

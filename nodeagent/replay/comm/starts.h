@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The starts of persistent collective calls of one process. Each has the ticket of its init, and
- * the members of a call are those whose starts have the same number. Which number a start has is
- * known as long as all starts were recorded, and read in the order in which they took place.
+ * Numbers the starts of persistent collective calls of one process. A start has the ticket of its
+ * init; starts with the same ticket and number, on all members, are one call. The number of a start
+ * is known as long as all starts were recorded, and read in the order in which they took place.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_STARTS_H
 #define VFTR_NODEAGENT_REPLAY_COMM_STARTS_H
@@ -20,8 +20,9 @@
 struct starts; /* of one communicator; NULL: none yet */
 
 /*
- * A start of the call with this ticket, which lasted from since until `until`: sets *number, from
- * 1. False: that is not known. *of_process: persistent calls that are kept of all communicators.
+ * Sets *number, from 1, of a start of the call with this ticket, which lasted from since until
+ * `until`. Returns false if it is not known. *of_process: number of persistent calls that are kept,
+ * over all communicators of the process.
  */
 bool starts_count(struct starts **s, size_t *of_process, uint32_t ticket, uint64_t since,
 	uint64_t until, uint32_t *number);

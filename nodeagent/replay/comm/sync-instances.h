@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What sync.c keeps: the instances of collective calls, and who has come to each. sync-waits.c
- * keeps them and tells what their members have waited for; sync.c takes the calls.
+ * The instances of collective calls, and the members that have come to each. sync.c takes the calls
+ * and adds members; sync-waits.c keeps the instances and counts the waits of their members.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_SYNC_INSTANCES_H
 #define VFTR_NODEAGENT_REPLAY_COMM_SYNC_INSTANCES_H
@@ -61,14 +61,14 @@ struct arrival {
 
 _Static_assert(sizeof(struct arrival) == 64, "one cache line");
 
-/* Those of one instance lie side by side. */
+/* A block of arrivals of one instance. */
 struct arrivals {
 	struct arrivals *next;
 	uint64_t unused[7];
 	struct arrival at[MANY];
 };
 
-/* Those whom members of an instance wait for. NULL: nobody of this node. */
+/* The arrivals that members of an instance wait for; NULL: none on this node. */
 struct awaited {
 	const struct arrival *last[2]; /* of the group of the first arrival, and of the other one */
 	const struct arrival *root;
@@ -87,7 +87,7 @@ struct instance {
 	struct arrivals *blocks, *last_block; /* of those that are not in few[] */
 	struct traffic *traffic;	      /* of the first that came ... */
 	struct comm *comm;		      /* ... and held there */
-	uint64_t since[2], first_since;	      /* of awaited.last, and of the first of all */
+	uint64_t since[2], first_since;	      /* when awaited.last came, and the first of all */
 	struct awaited awaited;
 	uint32_t
 		group; /* of an intercommunicator: the world rank of the first one's first member */
@@ -97,7 +97,7 @@ struct instance {
 	_Alignas(64) struct arrival few[FEW]; /* the first ones */
 };
 
-/* One arrival after the other, in the order in which they came. Begins as zeros. */
+/* A walk over the arrivals of an instance, in the order in which they came. Begins as zeros. */
 struct arrival_walk {
 	uint32_t n;
 	struct arrivals *block;
@@ -116,7 +116,7 @@ static inline struct arrival *arrival_next(struct instance *i, struct arrival_wa
 	return &w->block->at[at];
 }
 
-/* What members meet for. */
+/* How the members of a call wait for each other. */
 struct purpose {
 	enum collective_kind kind; /* COLLECTIVE_UNKNOWN: they do not wait for each other */
 	enum wait_kind wait;
@@ -144,7 +144,7 @@ struct sync {
 	struct purpose met_for; /* ... and what for */
 };
 
-/* Which instance it is that a member comes to. */
+/* A member's arrival, and which instance it is of. */
 struct meeting {
 	struct comm *comm;
 	uint64_t id;
@@ -174,7 +174,7 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 	uint32_t ticket, struct purpose of);
 /* That of a function of MPI. */
 struct purpose instance_purpose(uint32_t function);
-/* Its waits are not counted. */
+/* Drops an instance without counting its waits. */
 void instance_drop(struct sync *s, struct instance *i);
 /* Room for one that is not among the first FEW of its instance. */
 struct arrival *instance_add_further(struct sync *s, struct instance *i);
@@ -187,8 +187,10 @@ static inline struct arrival *instance_add_arrival(struct sync *s, struct instan
 	s->n_arrivals++;
 	return a;
 }
-/* What others may wait for. The last three are those of the arrival, which is not read: mostly it
- * is in no cache yet. */
+/*
+ * Notes arrival a as one that others may wait for. The other parameters are its members; *a is not
+ * read, as it is mostly in no cache yet.
+ */
 static inline __attribute__((always_inline)) void instance_await(
 	struct instance *i, const struct arrival *a, uint64_t since, bool other_group, bool is_root)
 {
@@ -202,10 +204,12 @@ static inline __attribute__((always_inline)) void instance_await(
 		i->first_since = since;
 }
 
-/* Counts the waits of its members, at once or with sync_settle(), and drops it. Nothing is known of
- * waits for a group that nobody of this node is in. */
+/*
+ * Counts the waits of an instance's members, at once or by sync_settle(), and drops it. Waits for a
+ * group without a member on this node are not known.
+ */
 void instance_finish(struct sync *s, struct instance *i);
-/* Whether others wait for this member of such an instance; rank: its own. */
+/* True if others wait for the member with this rank in a call of this kind. */
 bool is_awaited(enum collective_kind kind, uint32_t root, uint32_t rank);
 
 #endif

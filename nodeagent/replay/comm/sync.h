@@ -67,11 +67,12 @@ struct sync *sync_new(void);
 void sync_free(struct sync *s);
 
 /*
- * From now on instances with members on other nodes are kept for elsewhere.h, and no wait of them
- * is counted but as such a child. A second call changes nothing. bytes_max: elsewhere_new().
+ * From now on instances with members on other nodes are kept for elsewhere.h; waits in them are
+ * counted here for "MPI_Xxx_sync" only. A second call changes nothing. bytes_max: as for
+ * elsewhere_new().
  */
 void sync_begin_elsewhere(struct sync *s, size_t bytes_max);
-/* These, or NULL; owned by s. */
+/* The instances that sync_begin_elsewhere() keeps, or NULL; owned by s. */
 struct elsewhere *sync_elsewhere(struct sync *s);
 
 /*
@@ -80,16 +81,18 @@ struct elsewhere *sync_elsewhere(struct sync *s);
  * mpi.show_sync_time asks for each. clocks outlive s.
  */
 void sync_begin_sampling(struct sync *s, struct clocks *clocks);
-/* Or NULL; owned by s. */
+/* NULL before sync_begin_sampling(); owned by s. */
 struct sampling *sync_sampling(struct sync *s);
-/* A process has this communicator no more. s, c: or NULL. */
+/* A process does not have this communicator any more. s and c may be NULL. */
 void sync_comm_gone(struct sync *s, struct sampled_comm *c);
 
-/* Of the waits of all processes; owned by s. */
+/* The causes of the waits of all processes; owned by s. */
 struct causes *sync_causes(struct sync *s);
 
-/* Calls of instances that were dropped, as there was no room until all members had come: of these
- * no waits are counted. */
+/*
+ * Number of calls in instances that were dropped before all members had come, for lack of room:
+ * their waits are not counted.
+ */
 uint64_t sync_dropped(const struct sync *s);
 
 /* The ranks that live on this node now; m is copied. Instances that waited only for ranks
@@ -98,8 +101,10 @@ void sync_set_members(struct sync *s, const struct sync_member *m, size_t n);
 
 /* A member has left the collective call p on a communicator. */
 void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
-/* A member has left the call p, an EPOCH, on a window; only of calls in which all ranks meet that
- * says anything. */
+/*
+ * A member has left the call p, an EPOCH, on a window. Calls in which not all ranks of the window
+ * meet change nothing.
+ */
 void sync_arrive_at_window(
 	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
 /* A member has left the call p, an EPOCH, on a window, in which one of this pair waited for the
@@ -116,7 +121,7 @@ struct window_locks *sync_window_locks(struct sync *s);
 /* Jobs that were spawned, and communicators that lead to them; owned by s. */
 struct spawns *sync_spawns(struct sync *s);
 
-/* Those of windows with members on other nodes, or NULL; owned by s. */
+/* Locks of windows with members on other nodes, or NULL; owned by s. */
 struct far_locks *sync_far_locks(struct sync *s);
 
 /*

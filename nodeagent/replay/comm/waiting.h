@@ -20,12 +20,12 @@ struct traffic_track;
 bool traffic_open_call(const struct traffic_track *l, struct message *m);
 
 /*
- * Told of each request that this thread has posted and whose completion was not read: its SEND,
- * POST or other record; and, before, of each DONE that was read in a frame that is open.
+ * Is told each DONE that was read in an open frame, and then each request that this thread has
+ * posted and whose completion was not read, by its SEND, POST or other record.
  */
 typedef void traffic_request_seen(void *ctx, const struct message *m);
 void traffic_requests(const struct traffic_track *l, traffic_request_seen *tell, void *ctx);
-/* True if the completion of a request was read whose own record was not. */
+/* True if the completion of this request was read before the record that posted it. */
 bool traffic_is_over(const struct traffic_track *l, uint32_t request);
 
 /* An intracommunicator of the process's own job. */
@@ -37,11 +37,11 @@ struct traffic_group {
 	const char *name; /* or NULL; valid until the process is read on */
 };
 
-/* Told of each one. */
+/* Is told each intracommunicator of the process. */
 typedef void traffic_group_seen(void *ctx, const struct traffic_group *g);
 void traffic_groups(const struct traffic *t, traffic_group_seen *tell, void *ctx);
 
-/* Told of each run of its members: world ranks first, first + stride, ... */
+/* Is told each run of members of the communicator: n world ranks first, first + stride, ... */
 typedef void traffic_members_seen(void *ctx, uint32_t first, int32_t stride, uint32_t n);
 void traffic_members(
 	const struct traffic *t, uint32_t number, traffic_members_seen *tell, void *ctx);

@@ -28,7 +28,8 @@ struct gpu_sum {
 	const struct node *path; /* below gpu_root() */
 	uint32_t kind, detail, name, function;
 	uint64_t n, bytes, ticks, min_ticks, max_ticks;
-	uint64_t started, latency; /* those with a known call; ticks from it to their start */
+	uint64_t started, latency; /* activities with a known call; ticks from their calls to their
+				      starts, summed */
 	uint32_t registers, shared_bytes;
 	uint64_t blocks_min, blocks_max, threads_min, threads_max; /* of kernels; per block */
 	struct gpu_activity largest; /* of kernels, the one with the most threads */

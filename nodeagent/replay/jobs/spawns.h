@@ -36,10 +36,16 @@ struct spawns;
 struct spawns *spawns_new(void);
 void spawns_free(struct spawns *s);
 
-/* A process of a spawned job was seen since then, ticks; further ones of it change nothing. */
+/*
+ * A process of a spawned job was first seen at `since', ticks. Further processes of that job change
+ * nothing.
+ */
 void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
 	const struct spawn_name *root);
-/* `maker` uses it at these ticks. like: without child_job; parents is copied. */
+/*
+ * Process `maker` uses a communicator that MPI_Comm_spawn has made, at these ticks. like: without
+ * child_job; parents is copied.
+ */
 void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t used,
 	const struct spawn_name *maker);
 

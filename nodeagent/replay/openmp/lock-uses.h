@@ -15,7 +15,10 @@
 
 struct lock_uses;
 
-/* Waits of others while a thread at this path had the lock; path: traffic_path(), 0: several. */
+/*
+ * Waits for a lock while a thread had it at this path; path: a number of traffic_path(), 0:
+ * several.
+ */
 struct lock_holder {
 	uint32_t path;
 	uint64_t calls, ticks;
@@ -23,9 +26,10 @@ struct lock_holder {
 
 struct lock_use {
 	uint32_t number;
-	uint32_t kind;	  /* enum lock_kind */
-	uint32_t nth;	  /* of its kind, from 1; 0: not known, or all others of the kind */
-	uint64_t address; /* 0: of all others of the kind */
+	uint32_t kind; /* enum lock_kind */
+	uint32_t nth; /* number among the locks of its kind, from 1; 0: not known, or the sum of all
+			 others */
+	uint64_t address; /* 0: the sum of all others of the kind */
 	uint64_t calls, ticks, longest;
 	uint32_t first; /* the path of the first wait that was read, or 0 */
 	struct lock_holder *holders;
@@ -40,7 +44,7 @@ bool lock_uses_define(struct lock_uses *u, const struct wire_lock *m);
 
 /* A thread has waited for a lock with this number. u may be NULL. */
 void lock_uses_waited(struct lock_uses *u, uint32_t number, uint32_t path, uint64_t ticks);
-/* A part of a wait: somebody at this path had the lock meanwhile. */
+/* Adds a part of a wait, during which a thread at this path had the lock. */
 void lock_uses_held(
 	struct lock_uses *u, uint32_t number, uint32_t path, uint64_t calls, uint64_t ticks);
 

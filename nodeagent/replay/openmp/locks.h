@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of OpenMP in one process, and what is like them: who waited for whom. A wait lies where
- * another thread had the lock meanwhile. Rings are read one after the other, so that a wait and
- * what it was for come in any order; both are kept until all threads were read up to then. All
- * records are untrusted: memory is bounded, and beyond the bounds some waits are for nobody.
+ * Locks of OpenMP and of the C library in one process: finds who waited for whom. A wait is blamed
+ * on the thread that had the lock during it. Rings are read one after the other, so the records of
+ * a wait and of its holder come in any order; both are kept until the rings of all threads were
+ * read up to that time. All records are untrusted: memory is bounded, and beyond the bounds some
+ * waits are blamed on nobody.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_OPENMP_LOCKS_H
 #define VFTR_NODEAGENT_REPLAY_OPENMP_LOCKS_H
@@ -23,7 +24,7 @@ struct locks;
 /* Ticks below which a wait is not looked at: a lock that is free takes no longer. */
 #define LOCKS_LEAST_TICKS 1024u
 
-/* So much later a thread may tell that it had given a lock back. */
+/* Ticks after giving a lock back by which a thread has recorded that. */
 #define LOCKS_LATE_TICKS ((uint64_t)1 << 24)
 
 /* A thread, by its number in the process, and where it was. */
@@ -32,7 +33,10 @@ struct lock_place {
 	uint32_t path; /* traffic_path() */
 };
 
-/* A part of a wait, in ticks. A wait for several holders counts as a call for the longest one. */
+/*
+ * A part of a wait, in ticks. Of a wait for several holders, the part for the longest one has calls
+ * 1, the others 0.
+ */
 struct lock_blame {
 	uint32_t number; /* of the lock */
 	struct lock_place waiter, holder;
@@ -40,7 +44,10 @@ struct lock_blame {
 };
 typedef void locks_found(void *ctx, const struct lock_blame *b);
 
-/* fn is told with ctx, which must outlive it. */
+/*
+ * fn is called, with ctx, for each part of a wait whose holder is found. ctx must outlive the
+ * result.
+ */
 struct locks *locks_new(locks_found *fn, void *ctx);
 void locks_free(struct locks *l);
 

@@ -35,7 +35,7 @@ struct openmp;
 /* True if the construct of this region is a barrier. */
 typedef bool openmp_barrier(const void *ctx, uint32_t region);
 
-/* is_barrier is asked with ctx, which must outlive it; NULL: no region is one. */
+/* is_barrier is called with ctx, which must outlive the result; NULL: no region is a barrier. */
 struct openmp *openmp_new(openmp_barrier *is_barrier, const void *ctx);
 void openmp_free(struct openmp *o);
 
@@ -70,8 +70,8 @@ struct openmp_fork {
 	uint32_t parent, parent_number; /* team and number of the calling thread; 0: none */
 	uint32_t thread;		/* its number in the process */
 	uint64_t ticks;
-	bool hidden; /* functions are, in the region (replay_set_filter()); as all in that of base
-		      */
+	bool hidden; /* functions in the region are hidden (replay_set_filter()); also if those
+			around `base' are */
 };
 void openmp_fork(struct openmp *o, const struct openmp_fork *f);
 /* The exit of FORK. size: of the team, or 0: not known. */
@@ -92,7 +92,7 @@ struct openmp_task {
 	uint32_t team, number, thread;
 	uint64_t ticks, busy;
 	bool in_join; /* after that thread's TEAM exit */
-	bool resumed; /* it counted before */
+	bool resumed; /* it is the rest of a task that was counted before */
 };
 void openmp_task(struct openmp *o, const struct openmp_task *t);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One in how many collective calls is compared. Of calls that members on this node come to, up to
- * SAMPLING_PER_S arrivals a second are, in the time of their records; if there are more, then one
- * call in 2, 4, 8 and so on, until that is enough, and all of them again when there is room.
- *
- * Processes are read one after the other, and have to agree. So what is decided holds for a
- * communicator from the ticket on that nobody has come with before.
+ * Decides which collective calls are compared. The members on this node may have up to
+ * SAMPLING_PER_S arrivals in calls that are compared, per second of the times in their records.
+ * With more arrivals one call in 2, 4, 8 and so on is compared; with fewer, more calls again. Rings
+ * are read one after the other, and all members must have the same calls compared. So a decision
+ * holds for a communicator from the first ticket on with which no member has come.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_SAMPLING_H
 #define VFTR_NODEAGENT_REPLAY_SAMPLING_H
@@ -20,9 +19,9 @@ struct sampling;
 #define SAMPLING_CALM	   8	/* windows with room before more calls are compared */
 #define SAMPLING_ROOM	   0.75 /* of SAMPLING_PER_S that may be used then */
 #define SAMPLING_LOG2_MAX  10u
-/* Changes that are known of a communicator; the first one is for all before. */
+/* Decisions that are kept for a communicator; the oldest one also holds for all tickets before. */
 #define SAMPLING_CHANGES 8u
-/* Communicators that nobody has, and that may come again. */
+/* Communicators that are kept though no process has them, as they may come again. */
 #define SAMPLING_GONE 1024u
 
 /* A communicator, for all processes that have it. */
@@ -30,7 +29,7 @@ struct sampled_comm {
 	uint64_t id, job;
 	uint32_t next; /* the ticket after the greatest so far */
 	uint32_t refs;
-	uint32_t gone_at; /* 1 + where it is among those that nobody has, or 0 */
+	uint32_t gone_at; /* 1 + its index among those that no process has, or 0 */
 	uint32_t most;	  /* the greatest log2 so far */
 	uint64_t skipped; /* arrivals that were not compared, of which others are to be told */
 	uint32_t n;	  /* of changes, the latest last; 0: no call has come */
@@ -39,7 +38,9 @@ struct sampled_comm {
 	} changes[SAMPLING_CHANGES];
 };
 
-/* Arrivals at calls of which one in 2^log2 is compared: all, and those of these that were. */
+/*
+ * Arrivals at calls of which one in 2^log2 is compared: all of them, and those in compared calls.
+ */
 struct sampling_count {
 	uint64_t all, compared;
 };
@@ -49,15 +50,20 @@ struct sampling_count {
 struct sampling *sampling_new(struct clocks *clocks, double per_s);
 void sampling_free(struct sampling *s);
 
-/* By the id of a communicator in its job. To be let go as often. */
+/* The communicator with this id in this job. To be let go as often as it was held. */
 struct sampled_comm *sampling_hold(struct sampling *s, uint64_t id, uint64_t job);
 void sampling_let_go(struct sampling *s, struct sampled_comm *c);
 
-/* A call with this ticket, which nobody has come with: that many will, and the first did so at
- * these ticks. */
+/*
+ * The first arrival with this ticket, at these ticks; members: number of arrivals that will have
+ * it.
+ */
 void sampling_first(struct sampling *s, struct sampled_comm *c, uint32_t ticket, uint64_t ticks,
 	uint32_t members);
-/* Somebody comes: one in 2^result of such calls is compared. As for sampling_first(). */
+/*
+ * An arrival, with parameters as of sampling_first(). Returns n: one in 2^n of such calls is
+ * compared.
+ */
 static inline uint32_t sampling_log2(struct sampling *s, struct sampled_comm *c, uint32_t ticket,
 	uint64_t ticks, uint32_t members)
 {

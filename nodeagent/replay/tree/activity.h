@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last calls that a thread has left, so that what it did in an interval can be told after
- * that: of threads for which others may wait. For one thread.
+ * The last calls that a thread has left, kept for threads for which others may wait: so it can be
+ * told later what the thread did in an interval. For one thread of the agent.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_ACTIVITY_H
 #define VFTR_NODEAGENT_REPLAY_TREE_ACTIVITY_H
@@ -35,8 +35,8 @@ struct activity {
 /* No call is kept that was left before these ticks. The caller frees it. */
 struct activity *activity_new(uint64_t ticks);
 /*
- * What is left of it when its thread has ended and its nodes have counterparts
- * (calltree_add()), or root instead: the last calls. Frees a.
+ * To be called when the thread has ended: returns the last calls, with nodes replaced by their
+ * counterparts (calltree_add()), or by root where there is none. Frees a.
  */
 struct activity *activity_end(struct activity *a, struct node *root);
 

@@ -16,7 +16,8 @@ struct anchor {
 	const struct node *node;       /* the call; its parent is the function with the loop */
 	struct iterations *iterations; /* owned by that function's period */
 	unsigned depth;		       /* of the call */
-	unsigned alike;		       /* callees that are called once in each iteration, it too */
+	unsigned alike; /* number of callees that are called once in each iteration, this one
+			   included */
 	bool collective;
 	uint64_t first; /* ticks: when its first call began */
 };
@@ -27,11 +28,16 @@ struct anchor {
  */
 bool anchor_of(const struct node *n, uint64_t least, struct anchor *best);
 
-/* The shallower one; that for which most callees are called as often; a collective call before
- * others; then the first one. Any is better than one without a node. */
+/*
+ * True if a is the better choice: the one of lesser depth; then with the greater `alike'; then a
+ * collective call; then the one that was called first. Any is better than one without a node.
+ */
 bool anchor_is_better(const struct anchor *a, const struct anchor *b);
 
-/* A function that the same caller has called so often is called several times in each iteration. */
+/*
+ * True if a function that the caller of the anchor has called `calls' times is called several times
+ * in each iteration.
+ */
 bool anchor_has_inside(const struct anchor *a, const struct node *function, uint64_t calls);
 
 #endif

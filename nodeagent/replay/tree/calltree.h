@@ -128,8 +128,8 @@ struct node_stacks {
 /* Members that few nodes need; what is counted has a row below. */
 struct node_extra {
 	uint64_t lost;	    /* calls below it that were not recorded */
-	uint64_t counted;   /* of its calls, those without a time of their own ... */
-	uint64_t estimated; /* ... and the ticks that these have got (estimate.h) */
+	uint64_t counted;   /* of its calls, those that were counted and not timed ... */
+	uint64_t estimated; /* ... and their estimated ticks (estimate.h) */
 	uint64_t priced_calls, priced_ticks; /* of the counted ones, those that have a mean */
 	uint64_t seen_calls, seen_ticks;     /* timed, when they got it */
 	uint64_t last_calls, last_ticks;     /* timed, of the last mean */
@@ -221,7 +221,7 @@ static inline int key_is_site(uint64_t key)
 	return !RECORD_IS_REGION(key) && (key & KEY_SITE) == KEY_SITE;
 }
 
-/* Of code, by its address. */
+/* True for the key of a function of the program. */
 static inline bool key_is_function(uint64_t key)
 {
 	if (RECORD_IS_REGION(key) || (key & KEY_INIT) || key_is_site(key))
@@ -234,7 +234,7 @@ static inline int key_is_orphan(uint64_t key)
 	return !RECORD_IS_REGION(key) && (key & KEY_ORPHAN) == KEY_ORPHAN && !(key & KEY_WIDE);
 }
 
-/* True of a path that is known from stack samples alone. */
+/* True for a path that is known from stack samples alone. */
 static inline bool node_is_from_stacks(const struct node *n)
 {
 	return n->extra && n->extra->stacks.all && !n->calls;
@@ -247,7 +247,7 @@ void calltree_free(struct calltree *t);
 struct node *calltree_root(struct calltree *t);
 size_t calltree_nodes(const struct calltree *t);
 
-/* fn is told of each new node but the root, before anything is counted there. */
+/* fn is called for each new node but the root, before anything is counted there. */
 typedef void calltree_new_node(void *ctx, struct node *n);
 void calltree_watch(struct calltree *t, calltree_new_node *fn, void *ctx);
 
@@ -261,14 +261,14 @@ struct node *calltree_child(
 
 /* The child of parent with this key, if there is one, or NULL. */
 struct node *calltree_known(struct calltree *t, struct node *parent, uint64_t key);
-/* The same for those who do not have the tree: it looks at each child. */
+/* The same without the tree; slower, as it looks at each child. */
 const struct node *calltree_find_child(const struct node *n, uint64_t key);
 /* Frames above n; 0: it is the root. */
 unsigned calltree_depth(const struct node *n);
 
-/* The ticks of the first call of a node, the least of those told; 0: none was told. */
+/* The ticks of the first call of a node that calltree_called() has told; 0: it was never called. */
 uint64_t calltree_first(const struct node *n);
-/* Tells of a call of n that began at `ticks`. */
+/* Notes that a call of n began at `ticks`. */
 void calltree_called(struct node *n, uint64_t ticks);
 
 /*
@@ -314,14 +314,16 @@ static inline struct node_extra *calltree_extra(struct node *n)
 	return n->extra ? n->extra : calltree_new_extra(n);
 }
 
-/* Its n counters, made if need be; fewer if it had fewer. */
+/* The n_counters counters of a node, made if need be; fewer if it was made with fewer. */
 struct node_counters *calltree_counters(struct node *n, uint32_t n_counters);
 
-/* Counts waits at n; calls and ticks may be less, modulo 2^64, to take some back. */
+/* Counts waits at n; calls and ticks may be negative, modulo 2^64, to take some back. */
 void calltree_wait(struct node *n, const struct node_wait *more);
-/* A call of MPI at n, or below it, has waited for other ranks since `at`: tells the iterations in
- * which that was, and slices. ticks may be less, modulo 2^64, to take some back. times: for so many
- * such calls it stands. */
+/*
+ * A call of MPI at n, or below it, has waited for other ranks from `at` on: adds that to the
+ * iterations and slices in which it was. ticks may be negative, modulo 2^64, to take some back.
+ * times: number of calls for which this one stands.
+ */
 void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t times);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */

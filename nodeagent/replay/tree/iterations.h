@@ -31,8 +31,8 @@ struct iteration_run {
 	uint64_t most_at;	   /* its number, from 0 */
 	uint64_t most_mpi;	   /* its time in MPI */
 	uint64_t since;		   /* when the first one began */
-	uint64_t wait_ticks;	   /* of mpi_ticks: for other ranks, as far as it is known */
-	uint64_t off_ns;	   /* outside of MPI, without a CPU */
+	uint64_t wait_ticks;	   /* part of mpi_ticks: known waits for other ranks */
+	uint64_t off_ns;	   /* time outside of MPI without a CPU */
 	uint64_t most_key;	   /* of the callee that took longest above its mean, in the
 				      longest call; 0: the function itself */
 };
@@ -43,30 +43,41 @@ struct node;
 struct iterations *iterations_new(void);
 void iterations_free(struct iterations *all);
 
-/* A call begun at `since` ends now. False: it is no main loop; nothing more need be told. */
+/*
+ * Adds a call that began at `since` and ends now. least: ticks, shorter calls are no main loop.
+ * Returns false if the path is no main loop: then no more calls need be added.
+ */
 bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least);
-/* Of the call that is open, so many ticks were spent in MPI. */
+/* Adds ticks that were spent in MPI to the call that is open. */
 void iterations_add_mpi(struct iterations *all, uint64_t ticks);
 
-/* Of the call that is open so much was without a CPU; less, modulo 2^64, for what of it was in MPI.
+/*
+ * Adds time without a CPU to the call that is open; negative, modulo 2^64, for the part of it that
+ * was in MPI.
  */
 void iterations_add_off(struct iterations *all, uint64_t ns);
-/* The open call waited for others, or a call that has ended: that in which `at` lies. ticks may be
- * less, modulo 2^64, to take some back. */
+/*
+ * Adds a wait for others to the call in which `at` lies, open or ended. ticks may be negative,
+ * modulo 2^64, to take some back.
+ */
 void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks);
 /*
- * True if a call that ends after so many ticks should be compared by its callees. Their times are
- * right only when so many sequences were settled; if that is much for so short a call, only one
- * that took longer than others is compared, and one now and then for the means.
+ * True if iterations_add_callees() should be called for a call that ends after `took' ticks. For
+ * that the caller must settle `unsettled' sequences; if that is much work for so short a call, this
+ * is true only for calls that took longer than others, and now and then for the means.
  */
 bool iterations_compare(const struct iterations *all, uint64_t took, size_t unsettled);
-/* What the functions that n has called until now took in all: what they took since it was told
- * before is of the calls since then, and of the one that is open. */
+/*
+ * Adds the times of the functions that n has called, since the last time this was called, to the
+ * calls of n since then and the one that is open.
+ */
 void iterations_add_callees(struct iterations *all, const struct node *n);
-/* Run 0, of one call, began earlier, and had so much more of MPI. To be told before runs are taken
- * together. */
+/*
+ * Corrects run 0, of one call: it began at `since', and had mpi_ticks more in MPI. To be called
+ * before runs are taken together.
+ */
 void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ticks);
-/* Forgets call 0. The same. */
+/* Forgets call 0. To be called before runs are taken together. */
 void iterations_drop_first(struct iterations *all);
 
 /* Number of calls; of them 1 << *shift are one run, but for the last one. */
@@ -75,9 +86,12 @@ uint64_t iterations_ticks(const struct iterations *all);
 /* When the last call ended, and the first one began; 0: there was none. */
 uint64_t iterations_until(const struct iterations *all);
 uint64_t iterations_since(const struct iterations *all);
-/* How long the last calls took, the latest one last: at most `most`. Returns their number. */
+/*
+ * Writes the ticks of the last calls, at most `most`, to ticks[], the latest one last. Returns
+ * their number.
+ */
 size_t iterations_last(const struct iterations *all, uint64_t *ticks, size_t most);
-/* True if there are several, and they have half of the time since the first one began. */
+/* True if there are several calls, and they have half of the time since the first one began. */
 bool iterations_cover(const struct iterations *all, uint64_t now);
 /* To be asked of each call, at its end: whether it is an outlier (outliers.h) and longer than
  * `least'. *usual: the median of those before. */

@@ -15,8 +15,8 @@ struct node_memory {
 	double variance; /* of bytes: they are an estimate */
 	uint64_t largest;
 	uint64_t mapped;     /* of the bytes */
-	double frees;	     /* of those allocated here */
-	double other_thread; /* of these, those by a thread that is not the one that allocated */
+	double frees;	     /* of allocations made here */
+	double other_thread; /* part of frees: by another thread than the one that allocated */
 	double lifetime;     /* ticks, of all that were freed */
 	double live_blocks, live, live_variance;
 	/* live bytes at the beginning of stretch `stretch` (shm/memory.h), the highest seen */
@@ -28,13 +28,13 @@ struct node_memory {
 
 /* Where the counts of m are now. */
 struct node_memory *node_memory_now(struct node_memory *m);
-/* bytes and blocks more are live, or fewer, in that stretch; in any order. */
+/* Adds to the live bytes and blocks in that stretch (below 0: takes off); in any order. */
 void node_memory_live(struct node_memory *m, double bytes, double blocks, uint32_t stretch);
 /* Live bytes at the beginning of the process's last stretch, which m may not have seen. */
 double node_memory_held(const struct node_memory *m, uint32_t last);
-/* Both in one; either may be NULL. */
+/* Joins the counts of two paths, and returns them; either may be NULL. */
 struct node_memory *node_memory_join(struct node_memory *to, struct node_memory *from);
-/* What was allocated counts no more, but for what is live. m may be NULL. */
+/* Sets the sums to 0, but for what is live. m may be NULL. */
 void node_memory_forget(struct node_memory *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a thread had no CPU, as a function of time that is known at some instants: those of
- * long ago are further apart. Between two of them it rises evenly. Instants are ticks. For one
- * thread.
+ * The time without a CPU of a thread, as a function of time. It is known at some instants, the
+ * further apart the longer ago they are; between two of them it is taken to rise evenly. Instants
+ * are ticks. For one thread of the agent.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_OFF_CPU_H
 #define VFTR_NODEAGENT_REPLAY_TREE_OFF_CPU_H
@@ -14,9 +14,11 @@ struct off_cpu;
 struct off_cpu *off_cpu_new(void);
 void off_cpu_free(struct off_cpu *o);
 
-/* Until `at`, not earlier than the one before, the thread had no CPU for so long in all. */
+/* Until instant `at`, not earlier than the last one, the thread had no CPU for ns in all. */
 void off_cpu_note(struct off_cpu *o, uint64_t at, uint64_t ns);
-/* In ns; of what is before the first and after the last instant nothing is known. */
+/*
+ * The ns without a CPU between two instants; 0 before the first known instant and after the last.
+ */
 uint64_t off_cpu_between(const struct off_cpu *o, uint64_t from, uint64_t to);
 
 #endif

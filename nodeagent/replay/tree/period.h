@@ -22,7 +22,9 @@ struct period;
 #define PERIOD_PATHS  32u /* the first ones */
 #define PERIOD_JUDGED 16u /* calls */
 
-/* judges: false keeps all paths, and their iterations as they come: of a part of a thread's time.
+/*
+ * judges: false for a part of a thread's time: all paths are kept, with their iterations as they
+ * come.
  */
 struct period *period_new(bool judges);
 void period_free(struct period *p);
@@ -30,7 +32,7 @@ void period_free(struct period *p);
 /* In the function, or what it has called, ticks were spent in MPI, of them off_ns without a CPU. */
 void period_add_mpi(struct period *p, uint64_t ticks, uint64_t off_ns);
 
-/* What is told of a call that the function itself has made. */
+/* A call that the function itself has made. */
 struct period_call {
 	const struct node *node; /* its calls are counted, this one too */
 	uint64_t since, until;
@@ -40,13 +42,16 @@ struct period_call {
 };
 /* The path with this key; NULL: it is new, or one too many. */
 struct path *period_path(struct period *p, uint64_t key);
-/* A new one, whose first call has ended: NULL, or to be told of by period_call() from then on. */
+/*
+ * Adds a path, whose first call has ended. Returns NULL, or the path for which period_call() is to
+ * be called from then on.
+ */
 struct path *period_add(struct period *p, const struct period_call *c, bool collective);
 /* True if period_call() will read calls and times of what the function calls. */
 bool period_reads_tree(const struct path *at, const struct period_call *c);
 /* Returns the ticks since the call before. */
 uint64_t period_call(struct period *p, struct path *at, const struct period_call *c);
-/* Whether more is to be told of this path than period_left(). */
+/* True if period_call() is to be called for this path; else only period_left() is. */
 bool period_is_kept(const struct path *at);
 /* A call of any path of the function, n, has ended: to be told if period_has_first(). */
 bool period_has_first(const struct period *p);
@@ -60,11 +65,14 @@ struct period_loop {
 	bool is_first;	/* the path is the first one of each iteration */
 	uint64_t first; /* when its first call began */
 };
-/* Of a path that is kept. */
+/* The iterations of a path that is kept. */
 struct iterations *period_iterations(const struct path *at);
 /* Loop i, from 0; false: there are no more. */
 bool period_loop(const struct period *p, size_t i, struct period_loop *l);
-/* No more calls come: what follows the last call of a path that is_first is an iteration, too. */
+/*
+ * To be called after the last call: what follows the last call of a path that is_first becomes an
+ * iteration.
+ */
 void period_end(struct period *p);
 
 /* As iterations_add_wait(), of all. */

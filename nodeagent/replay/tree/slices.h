@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the time of a thread was spent for, in slices of it: at most SLICES_MOST, which become twice
- * as long when there are more. Times are ticks. For one thread.
+ * The time of a thread in MPI and in waits, by slices of time of equal length: at most SLICES_MOST,
+ * which become twice as long when there would be more. Times are ticks. For one thread of the
+ * agent.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
 #define VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
@@ -21,8 +22,8 @@ struct slices {
 	uint64_t begin;
 	unsigned log2; /* of the ticks of one */
 	size_t n;
-	uint64_t last[SLICE_CLASSES];		 /* numbers of those that were added to last */
-	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* modulo 2^64, until all is told */
+	uint64_t last[SLICE_CLASSES];		 /* by class, the slice that was added to last */
+	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* ticks; modulo 2^64 while parts are taken back */
 };
 
 /* Slice 0 begins then. */
@@ -32,8 +33,10 @@ void slices_free(struct slices *s);
 /* The same as slices_add(). */
 void slices_add_to_several(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times);
-/* From `since' on so many ticks; what was before the begin is left out. times: so often,
- * modulo 2^64, if it is to be taken back. */
+/*
+ * Adds `ticks' from `since' on to a class; what was before the begin is left out. times: factor; -1
+ * modulo 2^64 takes back.
+ */
 static inline void slices_add(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times)
 {

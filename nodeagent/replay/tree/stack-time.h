@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of paths that are known from stack samples: what their samples stand for. It is part of
- * the time of the exact node above, and at most what that has without its exact calls; if it were
- * more, all paths below that node get less in proportion.
+ * Sets the times of paths that are known from stack samples: the CPU time for which their samples
+ * stand. That is part of the exclusive time of the nearest node above that is known exactly, and at
+ * most that; if it is more, all paths below that node are reduced in proportion.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_STACK_TIME_H
 #define VFTR_NODEAGENT_REPLAY_TREE_STACK_TIME_H
@@ -11,11 +11,13 @@
 
 struct calltree;
 
-/* Once, of a tree that is whole. */
+/* To be called once, when t is complete. */
 void calltree_time_stacks(struct calltree *t);
 
-/* The time of a thread that records nothing: its CPU time, in ticks; at least that of its samples,
- * at most what it has now. What it waits is left out. */
+/*
+ * Sets the time of a thread that records nothing to its CPU time, cpu in ticks: at least that of
+ * its samples, at most the time it has now. So its waits are left out.
+ */
 void calltree_keep_cpu(struct calltree *t, uint64_t cpu);
 
 #endif

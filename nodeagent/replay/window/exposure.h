@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who of two ranks of a window waits for whom in MPI_Win_start, MPI_Win_complete, MPI_Win_post and
- * MPI_Win_wait. The kth MPI_Win_start of a rank whose group has the target is for the kth
- * MPI_Win_post of that one whose group has the origin. Both are known as long as all these calls
- * were recorded, and read in the order in which they took place.
+ * Tells which of two ranks of a window waits for the other in MPI_Win_start, MPI_Win_complete,
+ * MPI_Win_post and MPI_Win_wait. The kth MPI_Win_start of an origin with a target in its group
+ * belongs to the kth MPI_Win_post of that target with the origin in its group. Both are known as
+ * long as all these calls were recorded, and read in the order in which they took place.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
@@ -35,7 +35,7 @@ struct exposure_pair {
 	enum wait_kind wait;
 };
 
-/* Calls use() for each pair that the call belongs to; of other functions for none. */
+/* Calls use() for each pair that the call belongs to; for other functions of MPI there is none. */
 void exposure_pairs(struct exposures **of, const struct exposure_call *call,
 	void (*use)(void *arg, const struct exposure_pair *pair), void *arg);
 

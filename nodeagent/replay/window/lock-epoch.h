@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for a lock of a window that another process has. MPI_Win_lock may get the lock or only
- * ask for it, and no call says when a process has it. What is known: of two epochs of different
- * processes with the same window and target, at least one of them exclusive, one is over before
- * the other one has the lock. That one has it when an MPI_Win_flush of it has ended, or at last
- * when MPI_Win_unlock has; so the one that has it later comes second. Calls of the second one,
- * until it has the lock, that began before the first one began to give it back, and ended after
- * that, stood for so long while that one worked in its epoch; of several ones for the last. A
- * long MPI_Win_lock is one that gets the lock, and so is second.
- *
- * A target that does not enter MPI may have kept both waiting: then this is too much, by no more
- * than the calls of both have in common.
+ * Tells who waits for a lock of a window that another process has. MPI_Win_lock may get the lock or
+ * only ask for it, and no call says when a process has it. But of two epochs A and B of different
+ * processes with the same window and target, at least one of them exclusive, one is over before the
+ * other one has the lock. An epoch has the lock for certain when an MPI_Win_flush in it has ended,
+ * or at last its MPI_Win_unlock. So the epoch that has it later for certain, B, comes second. A
+ * call of B waited for A if it was made before B had the lock, began before A began to give the
+ * lock back, and ended after that. If there are several such epochs A, it waited for the last. An
+ * MPI_Win_lock that takes long gets the lock, so its epoch is second. If both have waited for a
+ * target that did not enter MPI, the wait is told too long: at most by the time in which calls of
+ * both overlap.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_LOCK_EPOCH_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_LOCK_EPOCH_H
@@ -41,7 +40,7 @@ struct lock_epoch {
 
 enum lock_part { LOCK_ASKS, LOCK_GOES_ON, LOCK_HAS, LOCK_ENDS, LOCK_PARTS };
 
-/* What a function of MPI is to a lock; LOCK_PARTS: nothing. */
+/* The part of a function of MPI in an epoch of a lock; LOCK_PARTS: none. */
 enum lock_part lock_part_of(uint32_t function);
 
 /* The next call of an epoch; with LOCK_ENDS it is over. Shorter ones than `least` have not waited.
