@@ -28,23 +28,24 @@ struct table;
 /* A record of a list, to be shown. */
 struct row {
 	const struct report *r;
-	const void *at; /* the record */
-	uint32_t index; /* of the record in the list */
-	uint32_t level; /* of the record in a tree of them */
-	const void *more;
+	const void *at;	  /* the record */
+	uint32_t index;	  /* of the record in the list */
+	uint32_t level;	  /* depth of the record in a tree, if the table is one */
+	const void *more; /* columns_print_tree()'s parameter, or NULL */
 };
 
 /*
- * Form in a log; in JSON. A stack is given by its number, or, without a member, the row's index.
- * In layout run numbers whose title ends with [s], [us], [B], [MiB] or [B/s] are shown in
- * the unit that suits their column (table_column_of()).
+ * Each type has a form in logs and one in JSON, in this order below. The value of a type for stacks
+ * is the number of the stack, or, without a member, the row's index. In layout run, numbers whose
+ * title ends with [s], [us], [B], [MiB] or [B/s] are shown in the unit that suits their column
+ * (table_column_of()).
  */
 enum column_type {
-	COLUMN_COUNT,	   /* 12; the same */
-	COLUMN_SIGNED,	   /* -1; the same */
-	COLUMN_INDEX,	   /* 12, ---- for PROFILE_NONE; -1 for that */
-	COLUMN_OPTIONAL,   /* the same; null for that */
-	COLUMN_RANK,	   /* as printed; null for PROFILE_ELSEWHERE */
+	COLUMN_COUNT,	   /* 12; 12 */
+	COLUMN_SIGNED,	   /* -1; -1 */
+	COLUMN_INDEX,	   /* 12, ---- for PROFILE_NONE; 12, -1 for PROFILE_NONE */
+	COLUMN_OPTIONAL,   /* 12, ---- for PROFILE_NONE; 12, null for PROFILE_NONE */
+	COLUMN_RANK,	   /* rank as printed; null for PROFILE_ELSEWHERE */
 	COLUMN_SECONDS,	   /* ns as 1.234; with 9 decimals */
 	COLUMN_US,	   /* ns as 1234.50; seconds with 9 decimals */
 	COLUMN_MIB,	   /* bytes as 1.50; bytes */
@@ -52,7 +53,7 @@ enum column_type {
 	COLUMN_EXACT,	   /* as COLUMN_REAL; in JSON with all digits */
 	COLUMN_SCIENTIFIC, /* 1.234e+05; as COLUMN_REAL */
 	COLUMN_TEXT,	   /* ---- and null for NULL */
-	COLUMN_MADE,	   /* the same of get.made() */
+	COLUMN_MADE,	   /* as COLUMN_TEXT, of get.made() */
 	COLUMN_HEX,	   /* 16 hexadecimal digits */
 	COLUMN_BOOL,	   /* JSON only */
 	COLUMN_FUNCTION,   /* name of a stack */
@@ -70,10 +71,10 @@ struct column {
 	enum column_type type;
 	/* of the record's member that has the value, if get is not set */
 	size_t offset, size;
-	unsigned only;	/* the log has this column only if `asked` has all these bits */
-	bool left;	/* aligned; else right */
-	bool spare;	/* goes first where there is no room for all (table_limit()) */
-	int decimals;	/* 0: as above */
+	unsigned only; /* bits; the log has this column only if `asked` has all of them */
+	bool left;     /* aligned; else right */
+	bool spare;   /* is left out first where there is no room for all columns (table_limit()) */
+	int decimals; /* 0: as above */
 	unsigned width; /* of a number, padded; of a text, cut */
 	/* which rows have the value; in others it is ---- and is left out. NULL: all */
 	bool (*where)(const struct row *row);
@@ -129,15 +130,24 @@ struct list {
 	bool (*shown)(const struct row *row);		 /* in the log; NULL: all */
 	/* the log has at most profile_table.max_rows, for lists that grow with call paths */
 	bool limited;
-	/* of those the exclusive time, in ns, if rows below profile_table.min_percent go, too */
+	/*
+	 * with `limited': exclusive time of a row in ns, if rows below profile_table.min_percent
+	 * are left out, too; or NULL
+	 */
 	uint64_t (*time)(const struct row *row);
-	/* brings record i, which JSON has soon, into the caches, where an order jumps; or NULL */
+	/*
+	 * prefetches record i, which JSON writes soon, where the order is not that of the list; or
+	 * NULL
+	 */
 	void (*ahead)(const struct report *r, uint32_t i);
-	/* a page that takes the JSON asks for few of its elements; no two columns have one key */
+	/*
+	 * elements are handed over when they are asked for (struct columns_late), as a page asks
+	 * for few of them; each key is of one column
+	 */
 	bool late;
 };
 
-/* The list of a report whose elements are written late: as long as the report is there. */
+/* A list whose elements are written when they are asked for; valid as long as its report. */
 struct columns_late {
 	struct json_late late; /* the first member */
 	const struct report *r;
@@ -147,7 +157,10 @@ struct columns_late {
 	const struct column *column; /* the last one that was asked for, or NULL */
 };
 
-/* Rows of a table in a log: those of the list that are to be shown, and what limits left out. */
+/*
+ * Rows of a table in a log: number of those in the list that are to be shown, and of those that
+ * limits have left out.
+ */
 struct columns_rows {
 	size_t n, left;
 	uint64_t left_ns;
@@ -185,8 +198,9 @@ const char *columns_elements(const struct report *r, const struct list *l, size_
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 
 /*
- * Parts of these: a table with its rows; a table with titles only; adds a row; prints and
- * frees; writes an object.
+ * Parts of the functions above. columns_fill(): a table with its rows; columns_table(): a table
+ * with titles only; columns_row(): adds a row; columns_end(): prints the table and frees it;
+ * columns_object(): writes an object.
  */
 struct table *columns_fill(
 	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows);
@@ -196,7 +210,7 @@ struct table *columns_begin(const struct report *r);
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row);
 /* is_sum: over ranks, as in list.sum */
 void columns_end(FILE *f, const struct report *r, struct table *t, const char *title, bool is_sum);
-/* The same below a title that the caller has printed. */
+/* columns_end() below a title that the caller has printed. */
 void columns_close(FILE *f, const struct report *r, struct table *t);
 void columns_object(struct json *j, const struct list *l, const struct row *row);
 /* Writes the members of an object that the caller opens and closes. */
@@ -211,19 +225,22 @@ void columns_left(FILE *f, const struct report *r, const struct columns_rows *ro
 void columns_rest(FILE *f, size_t n, const char *one, const char *many);
 
 /*
- * What JSON has of names, call paths and lists is made once for a report: names are escaped, and
- * keys have their punctuation (columns-json.c).
+ * Texts for JSON that are made once for a report (columns-json.c): escaped names and call paths,
+ * keys with their punctuation.
  */
 struct columns_once;
 struct columns_once *columns_once_new(void);
 void columns_once_free(struct columns_once *once);
 
-/* Brings what these have of a stack into the caches. */
+/* Prefetches these texts of a stack. */
 void columns_ahead(const struct report *r, uint32_t stack);
 /* The printed id of a stack's caller, or -1. */
 int64_t columns_parent_id(const struct report *r, uint32_t stack);
 
-/* The value of a column in a row, by its type; of a stack's caller the name, or PROFILE_NONE. */
+/*
+ * column_count() and so on: the value of a column in a row, by its type. column_caller(): the name
+ * of a stack's caller, or PROFILE_NONE.
+ */
 static inline uint64_t column_count(const struct column *c, const struct row *row)
 {
 	const char *at = (const char *)row->at + c->offset;

@@ -33,7 +33,7 @@ struct digest_function {
 	uint32_t name;	 /* index into names[] */
 	uint32_t caller; /* that of its calls with the most time, or PROFILE_NONE */
 	uint64_t calls, excl_ns;
-	bool estimated; /* its time, in part */
+	bool estimated; /* excl_ns is an estimate, in part */
 };
 
 /*
@@ -68,22 +68,28 @@ struct digest {
 	double hooks_s, blocked_s; /* of the run: report_cost() */
 };
 
-/* Of one function (report_groups()); if it was no work of several ranks, name is PROFILE_NONE. */
+/*
+ * The imbalance of one function (report_groups()); if not several ranks have called it, or it is no
+ * work, name is PROFILE_NONE.
+ */
 struct report_group;
 struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
-/* Made when it is asked for first. */
+/* The digest of r, made at the first call. */
 struct digest digest_of(const struct report *r);
 struct digest_once {
 	bool is_made;
 	struct digest d;
 };
 enum digest_part digest_part(const struct report *r, uint32_t stack);
-/* Were waits for locks recorded? */
+/* True if waits for locks were recorded. */
 bool digest_has_locks(const struct profile *p);
-/* Of a function that something has called. has_locks: else no function is taken for a wait for one. */
+/*
+ * The part of a function that is no root, by its name. has_locks: digest_has_locks(); if false, no
+ * function is taken for a wait for a lock.
+ */
 enum digest_part digest_part_of(bool has_locks, const char *name);
-/* Did a rank wait for a CPU for so long that its times say little about the program? */
+/* True if a rank waited for a CPU so long that its times say little about the program. */
 bool digest_is_starved(const struct report *r);
 /* MPI_Init, MPI_Finalize and the like, which are no communication. */
 bool digest_is_start_or_end(const char *name);

@@ -38,7 +38,7 @@ struct efficiency {
 	uint32_t nodes;	  /* that they ran on */
 	bool hybrid;	  /* a rank was in teams of OpenMP */
 	uint32_t doubts;  /* bits, 1 << enum efficiency_doubt */
-	/* ranks of the first three, each up to that number; one of them, as printed */
+	/* of doubts about ranks: number of such ranks, and one of them, as printed */
 	uint32_t doubtful[DOUBTS];
 	uint32_t doubtful_rank[DOUBTS];
 
@@ -60,8 +60,8 @@ struct efficiency {
 };
 
 /*
- * False: the profile has no times of ranks, or processes that are no ranks of one job and
- * more than one, or a window without time.
+ * Returns false if the profile has no times of ranks, or several processes that are no ranks of one
+ * job, or a window without time.
  */
 bool efficiency_of(const struct profile *p, struct efficiency *e);
 
@@ -80,8 +80,8 @@ struct efficiency_additive {
 struct efficiency_additive efficiency_additive(const struct efficiency *e);
 
 /*
- * Device offload: the time of first threads in functions and in OpenMP against the same and their
- * waits for GPUs; over ranks that used one. NAN: none did, or they did nothing.
+ * Device offload: a / (a + b), where a is the time of first threads in functions and in OpenMP, b
+ * their waits for GPUs, both over the ranks that used a GPU. NAN: no rank did, or a + b is 0.
  */
 double efficiency_offload(const struct profile *p);
 
@@ -95,8 +95,8 @@ const char *efficiency_host(const struct profile *p, uint32_t rank);
 char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt doubt);
 
 /*
- * How the work of this run compares with that of a run on fewer threads: reference / this. weak:
- * the work per thread was to stay the same. NAN: no useful time.
+ * Computation scaling: useful time of the reference, a run on fewer threads, divided by that of
+ * this run. weak: useful times per thread are compared, else their sums. NAN: no useful time.
  */
 double efficiency_scaling(
 	const struct efficiency *e, const struct efficiency *reference, bool weak);

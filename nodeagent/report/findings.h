@@ -42,7 +42,7 @@ struct finding {
 struct findings {
 	struct finding at[FINDINGS_MOST]; /* by falling seconds, then those without */
 	size_t n;
-	size_t left;  /* found, too, but with fewer seconds than these */
+	size_t left;  /* number of further findings, with fewer seconds than these */
 	double all_s; /* the time of all ranks and threads: 100 % */
 };
 
@@ -50,7 +50,7 @@ struct findings {
 struct findings findings_of(const struct report *r);
 void findings_free(struct findings *f);
 
-/* Said where there are none; a sentence. */
+/* The sentence that is printed if there are no findings. */
 extern const char *const findings_nothing;
 
 /* Share of all time in percent; NAN without seconds. */

@@ -25,11 +25,11 @@ enum loop_cause {
 	LOOP_CAUSES
 };
 
-/* Of some iterations; 1 is all of it. The first is the product of the other two. */
+/* Factors from 0 to 1 of some iterations: parallel = balance * communication. */
 struct loop_efficiency {
-	double parallel; /* time outside of MPI, of all time */
-	double balance;	 /* of that of the rank which has most */
-	double communication;
+	double parallel;      /* time outside of MPI, of all time */
+	double balance;	      /* mean time outside of MPI / greatest of a rank */
+	double communication; /* greatest of a rank / all time */
 };
 
 /* Successive iterations on all ranks: mostly one, see main_loop.per_step. */
@@ -51,7 +51,7 @@ struct loop_step {
 	uint32_t stack; /* 1 + that in which `by' took longer than on average, or 0 */
 	struct loop_efficiency efficiency;
 	enum loop_cause cause; /* of slow ones */
-	double cause_s;	       /* longer by so much, for this cause; of one iteration */
+	double cause_s;	       /* seconds by which an iteration is longer for this cause */
 	unsigned kind;	       /* index into main_loop.kinds[] */
 };
 
@@ -63,7 +63,7 @@ struct loop_kind {
 	struct loop_efficiency efficiency;
 };
 
-/* Of what is above the median: its parts, which add up to 1, or are all 0. */
+/* Parts of the time above the median, by cause: they add up to 1, or are all 0. */
 struct loop_excess {
 	double wait, transfer; /* in MPI: for other ranks, and the rest */
 	double off, work;      /* outside: without a CPU, and the rest */
@@ -80,7 +80,7 @@ struct main_loop {
 	double excess;		  /* seconds above the median, of a rank on average */
 	struct loop_excess parts; /* of it */
 	struct loop_efficiency efficiency;
-	bool has_waits;	   /* else nothing is known of them, and transfer is all of MPI */
+	bool has_waits;	   /* waits for other ranks are known; else `transfer' is all time in MPI */
 	bool is_separated; /* the calls at `stack' are between iterations */
 	struct loop_step *steps;
 	size_t n_steps;
@@ -90,7 +90,7 @@ struct main_loop {
 	size_t n_slow;
 };
 
-/* False: so few steps that these are exceptions. */
+/* False if the kind has so few steps that they are exceptions. */
 bool loop_kind_is_usual(const struct loop_kind *k);
 
 /* "rank 3 worked 400 ms longer in output"; the caller frees. NULL: nobody knows. */

@@ -21,7 +21,7 @@ struct result;
 void measures_print(FILE *f, const struct report *r);
 /* BASE_all.json. */
 void measures_json(FILE *f, const struct report *r);
-/* The same, to one who takes its values. */
+/* Hands the values of BASE_all.json to j. */
 void measures_hand(struct json *j, const struct report *r);
 /*
  * With profile_table.separate: writes the parts of that log which have files of their own. Errors
@@ -55,8 +55,8 @@ void json_waits(struct json *j, const struct report *r);
 /* How many collective calls were compared between nodes. */
 void json_compared(struct json *j, const struct report *r);
 /*
- * The same of all profiles and layouts, if late is not WAITS_ALL (waits.h) only those for this
- * rank; most: rows of each table, 0: all.
+ * The waits for any profile and layout. late: only waits for this rank, or WAITS_ALL (waits.h).
+ * most: rows of each table, 0: all.
  */
 void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most);
 void waits_json(struct json *j, const struct report *r, uint32_t late);

@@ -41,8 +41,10 @@ void output_digest(FILE *f, const struct profile *p, const struct conf *c, const
 
 /* What BASE_all.json holds, to f; errors are seen by ferror(). */
 void output_json(const struct profile *p, const struct conf *c, FILE *f);
-/* The same of a struct report with log REPORT_SUMMARY, for functions that take a function which
- * writes. Where the values are handed over, the report has to be there as long as they are. */
+/*
+ * Writes BASE_all.json of a struct report whose log is REPORT_SUMMARY; has the type of a function
+ * that writes JSON. If j hands its values over, the report must live as long as they are used.
+ */
 void output_json_of(struct json *j, const void *report);
 
 /*

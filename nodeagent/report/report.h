@@ -37,15 +37,16 @@ struct report {
 	const char **cell;  /* shortened, for tables */
 	uint32_t *group;    /* the same number for names that are shown in the same way */
 	uint32_t n_groups;
-	uint8_t *part; /* enum digest_part of it, unless it is a root */
+	uint8_t *part; /* enum digest_part of a stack with this name, unless it is a root */
 	/* by stack */
-	uint64_t *id;		     /* printed id, or REPORT_NO_ID */
-	uint32_t *parent;	     /* as in the profile, but PROFILE_NONE for roots and cycles */
-	size_t *path_bytes;	     /* without NUL */
-	bool *outermost;	     /* no caller on the path has the same group */
-	bool *own_estimated;	     /* its own time is, in part: what counted calls have left */
-	bool *listed;		     /* a table has shown its id */
-	uint32_t *by_id;	     /* all stacks by rising id */
+	uint64_t *id;	     /* printed id, or REPORT_NO_ID */
+	uint32_t *parent;    /* as in the profile, but PROFILE_NONE for roots and cycles */
+	size_t *path_bytes;  /* without NUL */
+	bool *outermost;     /* no caller on the path has the same group */
+	bool *own_estimated; /* its exclusive time is an estimate in part, as some calls were
+				counted */
+	bool *listed;	     /* a table has shown its id */
+	uint32_t *by_id;     /* all stacks by rising id */
 	struct report_group *groups; /* those that have stacks */
 	size_t n_groups_used;
 	uint32_t *members;	    /* stacks of the groups */
@@ -69,11 +70,14 @@ void report_init(struct report *r, const struct profile *p, const struct conf *c
 	const struct profile_number *numbers, size_t n);
 void report_done(struct report *r);
 
-/* The name of a function or kernel; in a table; as in C++, or NULL: it is none of C++. */
+/*
+ * The readable name of a raw name. report_cell(): shortened, for tables. report_full_name(): with
+ * the parameters of C++, or NULL for a name that is none of C++.
+ */
 const char *report_name(const struct report *r, const char *raw);
 const char *report_cell(const struct report *r, const char *raw);
 char *report_full_name(const struct report *r, const char *raw); /* the caller frees */
-/* Is it shown in another way than its linker has it? */
+/* True if the readable name differs from the raw one. */
 bool report_name_differs(const struct report *r, const char *raw);
 /* Where the function of that raw name begins, or NULL: not known. */
 const struct profile_source *report_source(const struct report *r, const char *raw);
@@ -84,15 +88,17 @@ char *report_short_path(const struct report *r, uint32_t stack, unsigned functio
 /* Estimated time in hooks, summed over ranks. */
 double report_overhead_s(const struct report *r, uint64_t calls);
 /*
- * The same for a run of this time: the estimate and the waits for room, in seconds of it
- * (log/overhead.c). Ranks and threads that ran side by side share them.
+ * The estimated time in hooks and the waits for room in rings, as seconds of a run that took
+ * runtime_s (log/overhead.c): sums over ranks and threads, divided by the number that ran side by
+ * side.
  */
 void report_cost(const struct report *r, double runtime_s, double *hooks_s, double *blocked_s);
 /* Time in which threads waited for room in their rings, summed over ranks. */
 double report_blocked_s(const struct report *r);
 /*
- * Its own time is an estimate, as calls were counted: its own, or those that it makes. Not so of
- * what only stack samples have seen. Of n stacks: of any of them.
+ * True if the exclusive time of a stack is an estimate, as its calls, or calls that it makes, were
+ * counted. False for stacks that only stack samples have seen. report_any_counted(): true if that
+ * holds for one of n stacks.
  */
 bool report_own_is_counted(const struct report *r, uint32_t stack);
 bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n);

@@ -19,7 +19,7 @@ struct scaling_function {
 	uint64_t calls;
 };
 
-/* What is kept of a run; scaling_done(). */
+/* The numbers of a run that are compared. To be freed by scaling_done(). */
 struct scaling_run {
 	struct scaling_function *functions; /* by name */
 	size_t n_functions;
@@ -30,7 +30,7 @@ struct scaling_run {
 	double instructions, cycles;
 };
 
-/* ranks, threads and useful_s are left to the caller. */
+/* The caller sets ranks, threads and useful_s. */
 struct scaling_run scaling_of(const struct report *r);
 void scaling_done(struct scaling_run *run);
 
@@ -46,22 +46,24 @@ enum scaling_reason {
 struct scaling {
 	bool weak;
 	enum scaling_reason reason;
-	/* Parts of the calls of runs, the least of all: of functions that are called as often in
-	 * this run as in the reference, in total or by each rank, up to 1 % */
+	/*
+	 * Part, from 0 to 1, of a run's calls that are of functions called as often as in the
+	 * reference, up to 1 %: in total, or by each rank. The least over all runs.
+	 */
 	double same_total, same_per_rank;
 };
 
 /* The words of the JSON, by reason: "option", "calls" ... */
 extern const char *const scaling_reasons[SCALING_REASONS];
 
-/* Of n >= 2 runs, compared with runs[reference]. */
+/* Compares n >= 2 runs with runs[reference]. */
 struct scaling scaling_recognise(const struct scaling_run *runs, size_t n, size_t reference);
 /* One sentence that says what and why, with a full stop; the caller frees. */
 char *scaling_sentence(const struct scaling *s);
 
 /*
- * Computation scaling = instructions * ipc * frequency, each the reference against this run: 1 is
- * as there, more is better. NAN: not counted in one of them.
+ * Computation scaling = instructions * ipc * frequency. Each factor compares this run with the
+ * reference: 1 is the same, more is better. NAN: not counted in one of the two.
  */
 struct scaling_factors {
 	double instructions, ipc, frequency;

@@ -8,11 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What counts them in the next run, with less than 5 % of its CPU time in hooks of short functions.
+/*
+ * The setting by which the next run counts short functions, so that their hooks take less than 5 %
+ * of its CPU time.
  */
 #define COUNT_TINY "overhead.count_tiny=5"
 
-/* What gcc leaves out as headers: files with one of these in their paths. */
+/* For gcc's option that leaves out the functions of headers: parts of the paths of headers. */
 #define GCC_HEADERS ".h,.H,.tpp,.tcc,.ipp,.inl"
 
 struct profile_cpu;
@@ -20,14 +22,14 @@ struct report;
 struct report_group;
 
 struct short_functions {
-	uint32_t *names; /* one of each, by falling calls: indices into names[] */
+	uint32_t *names; /* by falling calls; indices into names[] of the profile */
 	uint64_t *calls;
 	size_t n;
 	uint64_t all_calls; /* of all of them */
-	bool has_cxx;	    /* one is of C++: its name is nothing for the option below */
+	bool has_cxx;	    /* one is of C++, whose name the option below cannot take */
 };
 
-/* Were calls of it counted in place of being timed? */
+/* True if calls of the group were counted in place of being timed. */
 bool short_function_is_counted(
 	const struct report *r, const struct report_group *g, const uint32_t *members);
 
@@ -42,8 +44,9 @@ struct short_functions short_functions(const struct report *r);
 void short_functions_free(struct short_functions *s);
 
 /*
- * gcc's option that leaves the first `most` of them out, without a newline; nothing if none has
- * a name that it can take. gcc leaves out all functions whose names contain one of these.
+ * Prints gcc's option that leaves out the first `most` functions, without a newline; prints nothing
+ * if no name is one that the option can take. gcc leaves out every function whose name contains one
+ * of the option's names.
  */
 void short_functions_option(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t most);
@@ -52,13 +55,13 @@ void short_functions_option(
 char *short_functions_option_text(
 	const struct report *r, const struct short_functions *s, size_t most);
 
-/* How many of the first ones have so many of the calls that they are worth being named. */
+/* The number of functions, at the front of the list, that have enough calls to be worth naming. */
 size_t short_functions_named(const struct report *r, const struct short_functions *s);
 
 /*
- * A name by which gcc knows the function (index into names[]) in that list; of templates and
- * members of them, and of what has no name around it, the last part: "::step". NULL: it has
- * none, as an operator. The caller frees.
+ * The name by which the option knows a function (index into names[]). For templates and their
+ * members, and names without a scope, that is the last part: "::step". NULL: there is no such name,
+ * as for an operator. The caller frees.
  */
 char *short_function_word(const struct report *r, uint32_t name);
 

@@ -24,7 +24,7 @@ struct wait_place {
 	uint32_t kind;	/* enum wait_kind */
 	uint32_t stack; /* of the call that waited */
 	uint64_t calls, ns;
-	uint64_t error_ns;		  /* of it, by the clocks of nodes */
+	uint64_t error_ns;		  /* bound of the error of ns, by the clocks of nodes */
 	const struct profile_wait **late; /* by falling time; a part of struct waits */
 	size_t n_late;
 	const struct wait_activity *activities; /* by falling time; a part of struct waits */
@@ -32,8 +32,10 @@ struct wait_place {
 	struct wait_activity most; /* the greatest, of all late ranks together; 0 ns: not known */
 };
 
-/* All waits for one rank, or one of its threads; PROFILE_ELSEWHERE: for all that are not told
- * apart. */
+/*
+ * All waits for one rank, or for one of its threads; rank PROFILE_ELSEWHERE: for all ranks that are
+ * not told apart.
+ */
 struct wait_cause {
 	uint32_t rank;
 	bool is_thread;	 /* or several */
@@ -50,8 +52,8 @@ struct waits {
 	struct wait_cause *causes;
 	size_t n_places, n_causes;
 	uint64_t ns;	   /* of all */
-	uint64_t error_ns; /* of it, by the clocks of nodes */
-	uint64_t rank_ns;  /* of these for other ranks */
+	uint64_t error_ns; /* bound of the error of ns, by the clocks of nodes */
+	uint64_t rank_ns;  /* part of ns: waits for other ranks */
 	uint64_t lock_ns;  /* of all waits for locks and the like, whoever had them */
 	uint64_t mpi_ns;   /* of all ranks' threads in MPI, in their windows; 0: not known */
 	const struct profile_wait **rows;
@@ -64,15 +66,20 @@ struct waits {
 /* Waits for ranks, for threads of the same rank, or both. */
 enum waits_for { WAITS_FOR_RANKS = 1, WAITS_FOR_THREADS = 2, WAITS_FOR_BOTH = 3 };
 
-/* Of p, which must outlive it. late: only those for this rank, or WAITS_ALL. */
+/*
+ * Sets *w to the waits of p, which must outlive it. late: only waits for this rank, or WAITS_ALL.
+ * To be freed by waits_done().
+ */
 void waits_of(const struct profile *p, enum waits_for which, uint32_t late, struct waits *w);
 /* The innermost function that is no construct of OpenMP, as shown; late_stack: as in a wait. NULL:
  * none is known. */
 const char *waits_function(const struct report *r, uint32_t late_stack);
-/* For each name of the profile: is it that of a wait for what one thread at a time may have, as
- * "omp_critical_wait@heat.c:42"? The caller frees. */
+/*
+ * For each name of the profile: true if it is that of a wait for something that one thread at a
+ * time has, as "omp_critical_wait@heat.c:42". The caller frees.
+ */
 bool *waits_locks(const struct profile *p);
-/* True if p has some. */
+/* True if p has such waits. */
 bool waits_any(const struct profile *p, enum waits_for which);
 void waits_done(struct waits *w);
 
@@ -87,7 +94,7 @@ bool locks_is_held(uint32_t kind);
 /* True if h is a row of p, and of the same lock as `lock'. */
 bool locks_is_holder_of(
 	const struct profile *p, const struct profile_lock *h, const struct profile_lock *lock);
-/* The row of the stack for which most was waited, or NULL. */
+/* The row of the stack that had the lock during most of the waits, or NULL. */
 const struct profile_lock *locks_most_held(
 	const struct profile *p, const struct profile_lock *lock);
 /* The waits for all locks of p; held: for those that are held only. */

@@ -18,10 +18,10 @@ struct agent_words {
 void agent_words_begin(struct agent_words *w);
 /* The word stays the caller's until the agent runs. */
 void agent_words_add(struct agent_words *w, char *word);
-/* --set with both in one word. */
+/* Adds --set KEY=VALUE. */
 void agent_words_add_key(struct agent_words *w, const char *key, const char *value);
 
-/* Becomes the agent; OWN_FAILURE after a message, if that cannot be. */
+/* Becomes the agent. Returns OWN_FAILURE, after a message, if that fails. */
 int agent_become(const struct agent_words *w, const char *subcommand);
 
 #endif

@@ -17,8 +17,8 @@
 struct vfd_span;
 
 /*
- * From now on this process has few rights (sandbox.h; with sockets those to look at running agents),
- * and says on stdout only what a person can see: text_stream().
+ * From now on this process has few rights (sandbox.h): with sockets, also those to look at running
+ * agents. And stdout shows no control characters: text_stream().
  */
 void cmd_reads_foreign_files(bool sockets);
 
@@ -91,8 +91,9 @@ bool cmd_ranks(const char *list);
 bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
 
 /*
- * An argument that may be a folder: the only file of that kind in it; names: what such files are
- * called. The caller frees. NULL: there is not one, which has been said.
+ * The file that an argument names, which may be a folder with just one file of that kind. names:
+ * for messages, what such files are called. The caller frees the result. NULL after a message:
+ * there is no such file, or several.
  */
 char *cmd_file_in(const char *argument, enum result_kind kind, const char *names);
 

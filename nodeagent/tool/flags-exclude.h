@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What to tell a compiler about the short functions of a run: they are to be left out. */
+/* The options by which a compiler leaves out the short functions of a run. */
 #ifndef VFTR_NODEAGENT_TOOL_FLAGS_EXCLUDE_H
 #define VFTR_NODEAGENT_TOOL_FLAGS_EXCLUDE_H
 
-/* How a compiler is told. */
+/* The form of the options. */
 enum exclusion {
 	EXCLUDE_BY_LIST, /* as gcc: names, of which a part is enough */
 	EXCLUDE_BY_NVCC, /* the same, handed on to gcc one by one */
-	EXCLUDE_INLINED, /* as clang: no functions that are inlined; others by their attribute */
-	EXCLUDE_BY_HAND, /* by the attribute only */
+	EXCLUDE_INLINED, /* as clang: functions that are inlined; others need an attribute in the
+			    source */
+	EXCLUDE_BY_HAND, /* no option: attributes in the source only */
 };
 
 /*

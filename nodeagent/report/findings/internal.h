@@ -85,19 +85,19 @@ static inline double s_of(uint64_t ns)
 
 /* ---- of several files ---------------------------------------------------------------------- */
 
-#define CULPRIT_PART 0.1 /* part of the excess that a call path has to be named */
+#define CULPRIT_PART 0.1 /* a call path with this part of the excess, or more, is named */
 
 /* balance.c: the call path in which a rank, as the profile has it, has most beyond the mean. */
 struct culprit {
-	uint32_t stack; /* PROFILE_NONE: it is in no single one */
+	uint32_t stack; /* PROFILE_NONE: no call path has CULPRIT_PART of it */
 	double own_s, mean_s;
 };
 struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks);
-/* Both of them, and "ratio". */
+/* Adds both times as evidence, and "ratio". */
 void prove_work(
 	struct finding *f, const char *own_key, double own_s, const char *mean_key, double mean_s);
 
-/* waits.c: what others have waited for a rank, WAITS_ALL (report/waits.h): for any one. */
+/* waits.c: the waits of others for a rank, or (WAITS_ALL of report/waits.h) for any rank. */
 struct waited {
 	double s;
 	uint32_t stack; /* of the call in which most of it was, or PROFILE_NONE: none is known */

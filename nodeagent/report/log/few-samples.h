@@ -24,13 +24,16 @@ struct few_samples {
 
 /* NULL: all call paths are shown as they are. The caller frees (free()). */
 struct few_samples *few_samples_new(const struct report *r);
-/* Below the table: how many were left out of it, if any. few: NULL, too. */
+/* Prints, below the table, how many call paths were left out of it, if any. few may be NULL. */
 void few_samples_say(FILE *f, const struct report *r, const struct few_samples *few);
 
-/* Of the time that so many samples make, in seconds: two standard deviations of their number. */
+/*
+ * The error, in seconds, of a time that so many samples have given: two standard deviations of
+ * their number.
+ */
 double samples_error_s(uint64_t ns, uint64_t samples);
 
-/* False where a number of calls of 0 may be one that samples do not tell. */
+/* False if calls is 0 and the profile has stack samples, which do not tell numbers of calls. */
 bool calls_are_known(const struct profile *p, uint64_t calls);
 
 /* The samples of a stack, or NULL. */

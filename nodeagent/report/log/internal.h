@@ -3,7 +3,7 @@
 #ifndef VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
 #define VFTR_NODEAGENT_REPORT_LOG_INTERNAL_H
 
-/* What each file here works with: a list's columns, shown in tables and in JSON. */
+/* Each file here uses columns.h: lists of records as tables and as JSON. */
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
@@ -16,9 +16,12 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 /* The number of requests that were never seen to complete, in a sentence; in JSON. */
 void section_open_sentence(FILE *f, const struct profile *p);
 void json_open_requests(struct json *j, const struct report *r);
-/* Below what ranks waited: what is not in it of collectives with members on several nodes. */
+/*
+ * Prints, below the waits of ranks, how many collective calls with members on several nodes were
+ * not compared.
+ */
 void print_compared(FILE *f, const struct profile *p);
-/* The same within nodes: nothing, if each was. */
+/* The same for calls within nodes; prints nothing if all were compared. */
 void print_sampled(FILE *f, const struct profile *p);
 /* waits-missing.c: a line that says why waits are not all known, if they are not; the reasons. */
 void print_waits_missing(FILE *f, const struct profile *p);

@@ -22,7 +22,8 @@ struct diff_stack {
 	uint64_t hash;	       /* of the path */
 	uint64_t id;	       /* STID in its own file, or DIFF_NO_ID */
 	size_t path;	       /* offset in text: "foo<bar<main<init" */
-	size_t function_bytes; /* of the path: the innermost name, which may have a `<' in it */
+	size_t function_bytes; /* of the path: length of the innermost name, which may have a `<' in
+				  it */
 	uint64_t calls;
 	double incl_s, excl_s; /* sums over ranks */
 	uint64_t ranks;	       /* that have this stack; 0: not known, perhaps all */
@@ -51,7 +52,7 @@ struct diff_profile {
 struct diff_profile *diff_read(const char *file, char **error);
 void diff_profile_free(struct diff_profile *p);
 
-/* The readers of one format each: 0, or -1 with *error, a part of a sentence. */
+/* Readers of one format each. Return 0, or -1 with *error, the end of a sentence. */
 int diff_read_json(FILE *f, struct diff_profile *p, char **error);
 int diff_read_log(FILE *f, struct diff_profile *p, char **error);
 /* For the readers: makes "foo<main" of "foo < main", in place. */

@@ -12,7 +12,7 @@ struct function_list {
 	size_t n_names, cap_names;
 };
 
-/* For struct cmd_option: adds one to a struct function_list. The user frees names. */
+/* For cmd_option.take: adds a name to a struct function_list. The owner of the list frees names. */
 bool function_take(const char *text, void *list);
 
 struct function_request {

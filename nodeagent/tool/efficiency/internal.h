@@ -14,12 +14,12 @@ struct function_time {
 	uint64_t calls;
 	double time_s;		     /* over all ranks */
 	double share;		     /* of the exclusive times of all functions, 0 to 1 */
-	double mean_s;		     /* of the ranks of the job */
+	double mean_s;		     /* over all ranks of the job */
 	double max_s;		     /* of the slowest rank; several paths: what it has at least */
 	double min_s;		     /* of the fastest rank */
 	double balance;		     /* mean_s / max_s, 0 to 1; several paths: it may be less */
 	uint32_t rank_max, rank_min; /* as printed; PROFILE_NONE: not known */
-	double scaling;		     /* the reference against this run, of several runs */
+	double scaling; /* time in the reference / in this run, if there are several runs */
 };
 
 struct function_run {

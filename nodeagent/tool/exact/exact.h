@@ -46,8 +46,9 @@ struct exact_wait {
 	int64_t longest;
 };
 /*
- * The ns by which a rank was longer in a path than the mean of all ranks, waits excepted; below 0:
- * it was shorter. To be made once, by exact_means(); the caller frees. By path.
+ * exact_excess(): the ns by which the time of a rank in a path, without waits, is above the mean of
+ * all ranks; below 0: it is less. means: the result of exact_means(), by path, which the caller
+ * frees.
  */
 double *exact_means(const struct exact *x);
 double exact_excess(const struct exact *x, const double *means, uint32_t path, uint32_t line);
@@ -58,7 +59,7 @@ struct exact_request {
 	enum exact_form form;
 	size_t most;	  /* rows of a table; 0: all */
 	int rank;	  /* waits of this one; -1: all */
-	bool for_rank;	  /* those that were for it, not its own */
+	bool for_rank;	  /* waits of others for this rank, not its own */
 	bool path, waits; /* what is shown: the critical path; waits and delays */
 };
 /* Longest first; the caller frees. */

@@ -32,7 +32,9 @@ struct histogram_view {
  */
 int histogram_read(const char *file, struct histogram *h, char **error);
 
-/* Values of one way in the view; the greatest of all (0: none), first and last class that has any.
+/*
+ * histogram_values(): the values of one way in the view, by class. histogram_range(): the greatest
+ * value in the view (0: none), and the first and last class with a value.
  */
 const uint64_t *histogram_values(
 	const struct histogram *h, const struct histogram_view *v, enum histogram_way way);

@@ -19,8 +19,8 @@ struct fit {
 	unsigned power;	    /* index of i in fit_powers[] */
 	unsigned logarithm; /* j: 0, 1 or 2 */
 	/*
-	 * What it says of each point if it is made of the others: the mean of 2 |f - y| / (|f| +
-	 * |y|) over the points, in percent, from 0 to 200.
+	 * The error of prediction in percent, from 0 to 200: each point is predicted by a fit of
+	 * the others, and this is the mean of 2 |f - y| / (|f| + |y|) over the points.
 	 */
 	double error_percent;
 };

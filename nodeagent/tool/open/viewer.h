@@ -7,8 +7,8 @@
 const char *viewer_format(const char *command);
 /*
  * Starts the command, words of the shell with a program and its options, with path as its last
- * argument, and waits until it ends; a SIGTERM is handed on to it. 0: it ended with 0; 1: not so,
- * and was told; 2: it could not be started, and was told.
+ * argument, and waits until it ends; a SIGTERM is handed on to it. Returns 0 if it ended with 0;
+ * after a message 1 if it ended in another way, 2 if it could not be started.
  */
 int viewer_run(const char *command, const char *path);
 

@@ -14,7 +14,7 @@ struct timeline;
  * wrong with them has been printed with complain().
  */
 struct timeline *timeline_read(char *const *profiles, size_t n);
-/* NULL of NULL. */
+/* The page of a time line; NULL if t is. */
 const struct page_timeline *timeline_page(const struct timeline *t);
 void timeline_free(struct timeline *t);
 

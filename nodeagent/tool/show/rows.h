@@ -26,11 +26,14 @@ struct show_row {
 	uint64_t ranks, min_ns, max_ns, rank_min, rank_max;
 	double percent;	  /* of all exclusive time */
 	double imbalance; /* percent; of several call paths their mean, weighted by time */
-	uint64_t rank;	  /* that causes it; of several call paths where most is lost */
+	uint64_t rank;	  /* that causes it; of several call paths, in the one with the greatest
+			     above_ns */
 	/* time of the slowest rank beyond the mean; summed over call paths */
 	uint64_t above_ns;
-	bool estimated;	    /* its times, in part; without calls their number is not known */
-	bool own_estimated; /* its own times, in part: what counted calls of others have left */
+	bool estimated;	    /* its times are estimates, in part; if calls is 0, their number is not
+			       known */
+	bool own_estimated; /* its exclusive time is an estimate, in part, as it makes calls that
+			       were counted */
 };
 
 struct show_request {

@@ -25,15 +25,16 @@ struct run {
 };
 
 /*
- * The configuration of the user, for what a person sees: $VFTR_CONFIG and $VFTR_SET, or the
- * default. Keys that are not known are told. The caller frees with conf_free(). NULL: has told why.
+ * The configuration of the user, for output to a person: $VFTR_CONFIG and $VFTR_SET, or the
+ * default. Prints a message for each unknown key. The caller frees with conf_free(). NULL after a
+ * message: it is wrong.
  */
 struct conf *run_user_conf(void);
 
 /*
- * Opens it. base: only the run of this name, or NULL. 0; 1: some of its files could not be read;
- * 2: none could, or they are of several runs. The reasons have been printed with complain().
- * run_close() in the first two cases.
+ * Opens a run. base: only the run of this name, or NULL. Returns 0; 1: some of its files could not
+ * be read; 2: none could, or they are of several runs. The reasons have been printed with
+ * complain(). After 0 and 1 the caller calls run_close().
  */
 int run_open(struct run *run, char **arguments, size_t n, const char *base);
 void run_close(struct run *run);

@@ -22,18 +22,20 @@ struct tree_request {
 bool tree_show(const struct run *run, const struct tree_request *request);
 
 /*
- * union.c: the tree itself. Frames of one function below the same one are one node; a node comes
- * after the one it is below. Node 0 is no frame. Upwards, the numbers of a node are those of the
- * function at the root, in the calls by this chain of callers.
+ * union.c: the tree itself. Frames of one function below the same node are one node; each node
+ * comes after the one above it. Node 0 is no frame. In a tree of callers (union_up()), the numbers
+ * of a node are those of the function at the root, for calls by this chain of callers.
  */
 struct union_node {
 	uint32_t above, group; /* group: of struct report */
-	/* a call path that ends in this function; down, the only one if paths is 1 */
+	/* a call path that ends in this function; in union_down() the only one if paths is 1 */
 	uint32_t stack;
 	uint32_t depth; /* from 1; of node 0: 0 */
 	uint64_t paths, calls, incl_ns, excl_ns;
-	bool estimated;	    /* its times, in part; without calls their number is not known */
-	bool own_estimated; /* its own time, in part: what counted calls of others have left */
+	bool estimated;	    /* its times are estimates, in part; if calls is 0, their number is not
+			       known */
+	bool own_estimated; /* its exclusive time is an estimate, in part, as it makes calls that
+			       were counted */
 };
 
 struct union_tree {

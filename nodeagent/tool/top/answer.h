@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of a request that flight recorders write what they keep: viewer_record(). */
+/*
+ * The answer to a viewer's request that the flight recorders write what they keep: viewer_record().
+ */
 #ifndef VFTR_NODEAGENT_TOOL_TOP_ANSWER_H
 #define VFTR_NODEAGENT_TOOL_TOP_ANSWER_H
 
@@ -7,10 +9,12 @@ struct json;
 struct live_view;
 struct viewer;
 
-/* AWAITED: some node has not answered, or is not done; WRITTEN: by one node or more. */
+/*
+ * AWAITED: some node has not answered, or is still writing; WRITTEN: one node or more has written.
+ */
 enum answer { ANSWER_AWAITED, ANSWER_WRITTEN, ANSWER_REFUSED };
 
-/* By a view. *text: a sentence; the caller frees. */
+/* The answer by this view. Sets *text to a sentence, which the caller frees. */
 enum answer record_answer(const struct viewer *w, const struct live_view *v, char **text);
 
 /* Member `record' of JSON: null unless this viewer has asked. */

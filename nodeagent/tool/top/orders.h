@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders of `vftr top' to all nodes, without a screen: each is said again until all have it. */
+/*
+ * Orders of `vftr top' to all nodes, without a screen: each order is sent again until all nodes
+ * have it.
+ */
 #ifndef VFTR_NODEAGENT_TOOL_TOP_ORDERS_H
 #define VFTR_NODEAGENT_TOOL_TOP_ORDERS_H
 
@@ -9,8 +12,8 @@ struct live_view;
 struct viewer;
 
 /*
- * A function goes off, or on again; name empty: all recording pauses, or goes on. v: room for a
- * view. Prints what has become of it. Exit status; what is wrong has been said.
+ * Switches a function off, or on again; name empty: pauses all recording, or lets it go on. v: room
+ * for a view. Prints the result, or a message, and returns the exit status.
  */
 int order_function(struct viewer *w, struct live_view *v, const char *name, bool off);
 

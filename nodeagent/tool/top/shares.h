@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people read of a view: shares and rates. */
+/* Shares, rates and costs out of the numbers of a view. */
 #ifndef VFTR_NODEAGENT_TOOL_TOP_SHARES_H
 #define VFTR_NODEAGENT_TOOL_TOP_SHARES_H
 
@@ -9,17 +9,17 @@
 struct live_off;
 struct live_view;
 
-/* 0 of nothing. */
+/* part in percent of all; 0 if all is 0. */
 double percent_of(uint64_t part, uint64_t all);
-/* NAN without an interval, which is in ns. */
+/* n per second; interval: ns. NAN if it is 0. */
 double rate_of(uint64_t n, uint64_t interval);
 /* Sum of the classes that do not overlap, in ns. */
 uint64_t thread_time(const uint64_t *classes);
-/* Of a node in the view, else NULL; belongs to the view. */
+/* Name of an agent's node, owned by the view; NULL: the view does not have it. */
 const char *host_of(const struct live_view *v, uint32_t agent);
 /*
- * What tracing takes of the time of all threads: hooks and wrappers, which is an estimate, and
- * waiting for room in rings. NAN without a "now".
+ * The cost of tracing in percent of the time of all threads: hooks and wrappers, which is an
+ * estimate, and waits for room in rings. NAN if the view has no interval.
  */
 double cost_percent(const struct live_view *v);
 /* The bytes of the function's own name in a path; `<' of a template has a partner. */

@@ -29,7 +29,7 @@ void terminal_size(size_t *height, size_t *width);
 void terminal_open(const struct terminal_kind *kind);
 void terminal_close(void);
 
-/* Writes what has changed since the last frame, by one write. */
+/* Writes the lines that differ from the last frame, by one write. */
 void terminal_draw(const struct frame *f);
 
 enum terminal_event {
@@ -39,7 +39,10 @@ enum terminal_event {
 	TERMINAL_GONE = 8,    /* nobody will press a key any more */
 };
 
-/* Until something of these happens, or so many ns are over (0). Also while it is not open. */
+/*
+ * Waits until one of these events, at most ns. Returns their bits, 0 if the time is over. May be
+ * called before terminal_open().
+ */
 unsigned terminal_wait(int fd, int64_t ns);
 
 /* Characters, and: */
@@ -54,7 +57,7 @@ enum terminal_key {
 	KEY_OTHER
 };
 
-/* The next one that has been pressed, or KEY_NONE. */
+/* The next key that was pressed, or KEY_NONE. */
 int terminal_key(void);
 
 #endif

@@ -20,9 +20,9 @@ struct viewer {
 };
 
 /*
- * Connects to the agent of a session; NULL: that of $VFTR_SESSION, else the only one here. Asks
- * for a view each `period` ns; where: the caller's, filled in with each view, or NULL. NULL, or a
- * sentence; the caller frees. viewer_close() in any case.
+ * Connects to the agent of a session; NULL: that of $VFTR_SESSION, else the only one here. Asks for
+ * a view each `period` ns. where: the caller's, filled in with each view, or NULL. Returns NULL, or
+ * a sentence, which the caller frees, if it failed. The caller calls viewer_close() in any case.
  */
 char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where);
 void viewer_close(struct viewer *w);
@@ -40,9 +40,9 @@ enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
 enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why);
 
 /*
- * Asks for a function to be off, or on again, on all nodes; it may get lost, so that it is to be
- * said again, with the same stamp, until a view tells that all have it. name: shorter than
- * WIRE_FUNCTION_MAX; empty: all recording is to pause, or to go on.
+ * Asks all nodes to switch a function off, or on again. The request may get lost: the caller
+ * repeats it, with the same stamp, until a view shows that all nodes have it. name: shorter than
+ * WIRE_FUNCTION_MAX; empty: pause all recording, or let it go on.
  */
 void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t stamp);
 

@@ -10,14 +10,14 @@ struct terminal_kind;
 struct viewer;
 
 /*
- * Until the job ends, or the user does; in a dumb terminal a block of lines for each view. Exit
- * status; what is wrong has been said.
+ * Shows views until the job or the user ends it; on a dumb terminal as a block of lines for each
+ * view. Returns the exit status, after a message if something is wrong.
  */
 int watch_job(struct viewer *w, const struct terminal_kind *kind);
 
 /*
- * True if a view that comes now is to be shown: another viewer may have wished for more than we
- * have. *due: of this function, first 0.
+ * True if a view that comes now is to be shown: agents send more views than this viewer wants if
+ * another one wants more. *due: for this function only, 0 at first.
  */
 bool view_is_due(const struct viewer *w, int64_t *due);
 
