@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hardware counters of a thread (shm/counters.h): opened when it gets its ring, and
- * read at each event, all of which take the slow path then.
- * A counter that cannot be opened or read is 0, and its state says why. All functions
- * are called with vftr_thread.busy set; they may change errno, and the caller restores it.
+ * Hardware counters of a thread (shm/counters.h): opened when it gets its ring, and read at each
+ * event. With counters all events take the slow path. A counter that cannot be opened or read is 0,
+ * and its state says why. All functions are called with vftr_thread.busy set; they may change
+ * errno, and the caller restores it.
  */
 #ifndef VFTR_LIBHOOK_COUNTERS_H
 #define VFTR_LIBHOOK_COUNTERS_H
@@ -29,11 +29,12 @@ struct perf_counter {
 /* The counters of one thread, in pages of their own. */
 struct counters {
 	uint32_t n;
-	uint32_t sources;		   /* 1 << enum counter_source */
-	uint64_t events;		   /* of the thread so far */
-	uint64_t word[1 + COUNTERS_MAX];   /* the record: header, values */
-	uint64_t begin[COUNTERS_MAX];	   /* values before the first event */
-	uint64_t own_calls, own_bytes;	   /* of our reading, which the kernel counts as well */
+	uint32_t sources;		 /* 1 << enum counter_source */
+	uint64_t events;		 /* of the thread so far */
+	uint64_t word[1 + COUNTERS_MAX]; /* the record: header, values */
+	uint64_t begin[COUNTERS_MAX];	 /* values before the first event */
+	uint64_t own_calls,
+		own_bytes; /* reads by this library, which are in the kernel's counts, too */
 	struct counter_state_shm *state;   /* in the ring */
 	const struct counters_shm *wanted; /* on the control page */
 	struct perf_counter perf[COUNTERS_MAX];
@@ -48,7 +49,7 @@ struct counters {
 
 #pragma GCC visibility push(hidden)
 
-/* After attaching: words of a record of counters; 0: none are wanted. */
+/* To be called after attaching: words of a COUNTERS record; 0: no counters are wanted. */
 unsigned vftr_counters_wanted(void);
 /* t has its ring now: opens the counters. t->counters stays NULL if there is no memory. */
 void vftr_counters_begin(struct thread *t);

@@ -24,8 +24,11 @@ void vftr_exit_id(uint32_t id);
  */
 extern bool (*vftr_enter_call)(size_t function, const void *site)
 	__attribute__((visibility("hidden")));
-/* The same of a call inside another call of MPI, by a callback or a signal handler, which may have
- * interrupted that one anywhere: its place is recorded for this call alone. */
+/*
+ * vftr_enter_call() for a call inside another call of MPI, by a callback or by a signal handler,
+ * which may have interrupted the outer call anywhere: its call site is recorded for this call
+ * alone.
+ */
 void vftr_enter_call_within(size_t function, const void *site);
 
 /*
@@ -41,19 +44,27 @@ void vftr_emit_3(uint64_t a, uint64_t b, uint64_t c);
 void vftr_emit_4(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 void vftr_emit_6(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);
 
-/* The calling thread is about to wait in a blocking receive or probe, whose words these are
- * (message_receive(), message_pair(source, tag)); it has come back. Two stores, and one. */
+/*
+ * vftr_receive_begin(): the calling thread is about to wait in a blocking receive or probe; words:
+ * message_receive() and message_pair(source, tag). vftr_receive_end(): it has returned. They cost
+ * two stores and one.
+ */
 void vftr_receive_begin(uint64_t receive, uint64_t from);
 void vftr_receive_end(void);
 
-/* Tells the agent where to look for what threads wait for; it is there for good. */
+/*
+ * Tells the agent where this process keeps the messages that its threads wait for. *look must stay
+ * valid until the process ends.
+ */
 struct mpi_look;
 void vftr_look_at(const struct mpi_look *look);
 
-/* The program has called MPI_Pcontrol(level, name), where name may be anything: if regions of
- * these are wanted, one begins (level 1) or ends (-1). */
+/*
+ * To be called for MPI_Pcontrol(level, name), where name may be any pointer: if the user wants
+ * regions of these calls, begins (level 1) or ends (level -1) one.
+ */
 void vftr_pcontrol_region(int level, const char *name, const void *site);
-/* True if they are. */
+/* True if the user wants regions of MPI_Pcontrol. */
 bool vftr_pcontrol_wanted(void);
 
 /* True if this process records now or may do so later. */
@@ -66,7 +77,7 @@ static inline bool vftr_messages_wanted(void)
 {
 	return !load_relaxed(&vftr_messages_off);
 }
-/* True if that includes the length of each message of a collective call, where they differ. */
+/* True if the length of each message of a collective call is to be recorded, where they differ. */
 bool vftr_lengths_wanted(void);
 
 /*

@@ -20,8 +20,9 @@
 int vftr_find_agent(struct patience *patience);
 
 /*
- * Chooses, before a process has an agent, the one that gave this contact (shm/session.h), if
- * that is on this host. VFTR_SESSION wins, and a child of fork() follows its parent.
+ * To be called before the process has an agent: chooses the agent that gave this contact
+ * (shm/session.h), if it is on this host. VFTR_SESSION has precedence, and a child of fork() stays
+ * with its parent's agent.
  */
 void vftr_find_agent_of(const char *contact);
 

@@ -13,9 +13,9 @@ struct control_app_shm;
 uint64_t vftr_hook_cost_ps(void);
 
 /*
- * To be called by any thread after it has published a block whose time it took, one of many:
- * ns nanoseconds without waits. Adds the share of one record to the cost of a hook in
- * app->hook_ps, and measures that cost anew from time to time.
+ * To be called by any thread after it has timed the publishing of a block, which is done for one
+ * block of many; ns: nanoseconds without waits. Adds the part of one record to the cost of a hook
+ * in app->hook_ps, and measures that cost again from time to time.
  */
 void vftr_hook_cost_published(struct control_app_shm *app, uint64_t ns);
 

@@ -31,7 +31,8 @@ enum gpu_state {
 
 struct process {
 	uint32_t state;	     /* enum process_state; read without the lock */
-	uint32_t generation; /* counts forks: rings of an older generation are not ours */
+	uint32_t generation; /* number of forks so far: rings of an older generation are the
+				parent's */
 	int socket;
 	ino_t socket_inode; /* an application may close our descriptor and reuse it */
 	int pid;
@@ -197,7 +198,10 @@ void vftr_process_give_up(void);
 bool vftr_process_is_to_end(void);
 /* api/message.c: true if the agent is still at the other end of the socket. */
 bool vftr_agent_alive(void);
-/* True if fd is still the socket that we opened; true if its other end is open. */
+/*
+ * vftr_socket_is(): fd is still the socket that we opened. vftr_socket_answers(): its other end is
+ * open.
+ */
 bool vftr_socket_is(int fd);
 bool vftr_socket_answers(int fd);
 /* Ring the agent's doorbell. Never blocks. */
@@ -308,9 +312,12 @@ struct dl_phdr_info;
 int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context);
 /* modules.c: tells the agent which modules were loaded and unloaded since the last call. */
 void vftr_modules_refresh(void);
-/* The same, also while another thread is in the function: that one may have begun too early. */
+/*
+ * The same; if another thread is in the function, runs again after it, as that thread may have
+ * looked too early.
+ */
 void vftr_modules_refresh_surely(void);
-/* The same, unless the last call was a moment ago. */
+/* The same, unless the last look was less than a moment before `ticks' (modules.c). */
 void vftr_modules_refresh_rarely(uint64_t ticks);
 /* All modules are to be told again: the agent is another one, or we are a child of fork(). */
 void vftr_modules_forget(void);
@@ -326,9 +333,9 @@ uint64_t vftr_module_identity(uint64_t address);
 
 /*
  * sampler/: stack samples by timers, where the kernel gives the agent none (shm/stack-samples.h).
- * receive: WELCOME says that SAMPLES follows; 0 or -errno. begin: the process is attached; from
- * now on all its threads are sampled. forget: the child of fork() has no timers, and another
- * agent's memory. With the lock held, all three.
+ * The lock is held in all three. receive: takes the message SAMPLES, which WELCOME has announced; 0
+ * or -errno. begin: from now on all threads are sampled; the process is attached. forget: for a
+ * child of fork(), which has no timers, and the memory of its parent's samples.
  */
 int vftr_sampler_receive(int socket, struct patience *patience);
 void vftr_sampler_begin(void);
@@ -336,10 +343,10 @@ void vftr_sampler_forget(void);
 /* The calling thread has begun, or is about to end; without the lock. */
 void vftr_sampler_thread_begin(void);
 void vftr_sampler_thread_end(void);
-/* The calling thread is in its first function of ours, and its stack has so many bytes. */
+/* To be called in the first function of a new thread; bytes: of its stack. */
 void vftr_thread_stack(size_t bytes);
 
-/* api/annotation.c: these bits of enum annotation are wanted. */
+/* api/annotation.c: sets which annotations are recorded; wanted: bits of enum annotation. */
 void vftr_annotations_want(uint32_t wanted);
 
 /* gpu.c, not in programs that are linked statically: call the first when CUDA was seen, the
@@ -353,8 +360,9 @@ void vftr_generation_install(void);
 void vftr_thread_end_install(void);
 
 /*
- * api/pause.c: begins the pause that the agent wants, or ends it. True: the process is paused, by
- * whomever. The second one with the lock held, at the beginning.
+ * api/pause.c. vftr_pause_follow(): begins or ends the pause as the agent wants it; returns true if
+ * the process is paused, by the agent or by itself. vftr_pause_attach(): the same at attaching,
+ * with the lock held.
  */
 bool vftr_pause_follow(void);
 void vftr_pause_attach(void);
@@ -379,8 +387,10 @@ void vftr_constructs_unloaded(uint64_t low, uint64_t high, uint64_t module);
  * statically. */
 void vftr_openacc_announce(void) __attribute__((weak));
 void vftr_openacc_unloaded(uint64_t low, uint64_t high) __attribute__((weak));
-/* python/, not in programs that are linked statically: true if an interpreter of this process will
- * tell of its functions; the calling thread ends. */
+/*
+ * python/, not in programs that are linked statically. vftr_python_is_here(): an interpreter in
+ * this process will report its functions. vftr_python_thread_end(): the calling thread ends.
+ */
 bool vftr_python_is_here(void) __attribute__((weak));
 void vftr_python_thread_end(void) __attribute__((weak));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations for the files of libhook/session/. A process that has joined keeps only its
- * communicators with their tickets; the agents have the rest.
+ * Declarations for the files of libhook/session/. A process that has joined keeps its communicators
+ * and their tickets; the agents keep all else.
  */
 #ifndef VFTR_LIBHOOK_SESSION_H
 #define VFTR_LIBHOOK_SESSION_H
@@ -19,8 +19,8 @@ struct session_comm {
 	uint32_t number; /* 0: not in use */
 	uint32_t rank, size;
 	uint32_t posted, collectives; /* tickets */
-	uint32_t *sent;		      /* the same, by destination ... */
-	uint32_t room;		      /* ... of so many */
+	uint32_t *sent;		      /* tickets of sends, by destination: */
+	uint32_t room;		      /* length of sent[] */
 };
 
 /* A list whose items never move: chunks of a growing size, from pages. */
@@ -44,7 +44,7 @@ void vftr_session_forget_lock(void);
 int vftr_session_fail(int code, const char *fmt, ...) __attribute__((format(__printf__, 2, 3)));
 /* The calling thread's room for a contact, SESSION_CONTACT_MAX + 1 bytes; or NULL. */
 char *vftr_session_contact_room(void);
-/* The thread ends: its room for texts may serve another one. */
+/* To be called at the end of a thread: another one may use its room for texts. */
 void vftr_session_thread_end(void);
 /* Attaches if need be. VFTRACE_OK, or the code to return. */
 int vftr_session_ready(void);
@@ -74,7 +74,10 @@ uint64_t vftr_session_earlier(void);
 
 /* communicator.c */
 struct session_comm *vftr_session_comm(int comm);
-/* Gives a handle from VFTRACE_COMM_WORLD to PARENT a new communicator; w->number 0: none. */
+/*
+ * Sets the communicator of a handle from VFTRACE_COMM_WORLD to VFTRACE_COMM_PARENT; w->number 0: it
+ * has none.
+ */
 int vftr_session_comm_set(int comm, const struct wire_session_comm *w);
 void vftr_session_comms_forget(void);
 #define SESSION_TIMEOUT_S 10.0

@@ -26,9 +26,12 @@ void vftr_switches_begin(struct thread *t);
 /* shared: children of vfork() use the thread's memory, so nothing is counted in its ring's page. */
 void vftr_switches_share(struct thread *t, bool shared);
 
-/* Functions whose calls have grown since the last COUNTED record; none without a ring. */
+/* Number of functions that were called since their last COUNTED record; 0 without a ring. */
 unsigned vftr_counts_due(const struct thread *t);
-/* Makes the record of the next of these; *number is 0 at first. False: there are no more. */
+/*
+ * Makes the COUNTED record of the next of these functions; *number is 0 at the first call. False:
+ * there are no more.
+ */
 bool vftr_counts_next(struct thread *t, uint32_t *number, uint64_t word[COUNTED_WORDS]);
 /* To be called when that record has been stored. */
 void vftr_counts_told(struct thread *t, const uint64_t word[COUNTED_WORDS]);

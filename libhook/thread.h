@@ -46,7 +46,7 @@ struct thread {
 	uint64_t *at;	/* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
 	uint32_t stage;	       /* index of the current staging block */
-	uint32_t busy;	       /* the slow path is running below us */
+	uint32_t busy;	       /* depth of functions of the slow path that are running; 0: none */
 	uint32_t left;	       /* a jump may have left the slow path: unwound.c */
 	int cancel;	       /* cancel state before it, or CANCEL_UNTOUCHED */
 	uintptr_t busy_at;     /* stack address of the slow path's frame */
@@ -62,23 +62,24 @@ struct thread {
 	uintptr_t skipped_at;	/* stack address of the outermost of them */
 	uint64_t skipped_key;	/* and its function */
 	const void *skipped_site;
-	uintptr_t skipped_return;  /* stack address of its return address: unwound.c */
-	uint64_t lost_here;	   /* calls skipped below the open recorded frame */
-	uint64_t unclosed;	   /* recorded frames whose exit found no room */
-	uint64_t nested_depth;	   /* frames of signal handlers that found us busy */
-	uint64_t nested_open;	   /* recorded frames of handlers whose exit found us busy */
-	bool own;		   /* it is attaching, with signals blocked: calls are our own */
-	uint64_t blocked;	   /* ticks of waits for room that have no record yet */
-	uint64_t blocked_until;	   /* ticks when the last of them ended; 0: there were none */
-	uint64_t kicked_at;	   /* head when the doorbell was rung last */
-	const void *jumped;	   /* set by longjmp(): the next enter records a SITE */
-	uint64_t payload[2];	   /* of an OpenMP record on its way through the slow path */
-	uint32_t vfork_children;   /* children that use this memory, unrecorded: vfork-child.c */
-	int32_t host;		   /* tid of the thread itself, if vfork_children is not 0 */
+	uintptr_t skipped_return; /* stack address of its return address: unwound.c */
+	uint64_t lost_here;	  /* calls skipped below the open recorded frame */
+	uint64_t unclosed;	  /* recorded frames whose exit found no room */
+	uint64_t nested_depth; /* open frames of signal handlers that have interrupted the slow path
+				*/
+	uint64_t nested_open;  /* recorded frames of handlers whose exits came in the slow path */
+	bool own; /* it is attaching, with signals blocked: calls of hooks are the library's own */
+	uint64_t blocked;	 /* ticks of waits for room that have no record yet */
+	uint64_t blocked_until;	 /* ticks when the last of them ended; 0: there were none */
+	uint64_t kicked_at;	 /* head when the doorbell was rung last */
+	const void *jumped;	 /* set by longjmp(): the next enter records a SITE */
+	uint64_t payload[2];	 /* of an OpenMP record on its way through the slow path */
+	uint32_t vfork_children; /* children that use this memory, unrecorded: vfork-child.c */
+	int32_t host; /* tid of the thread whose memory this is, if vfork_children is not 0 */
 	struct counters *counters; /* of hardware, or NULL */
 	uint64_t *counts;	   /* calls that are not recorded, on the ring's page: or NULL */
 	uintptr_t stack_low, stack_high; /* of the thread itself; 0: not known (sampler/) */
-	uint32_t periods;		 /* of its timer since its last stack sample */
+	uint32_t periods; /* number of periods of its timer since its last stack sample */
 	/* by MPI function: return address of its last CALL_SITE in this ring; or vftr_no_sites */
 	uint64_t *sites;
 };
@@ -86,11 +87,13 @@ struct thread {
 extern __thread struct thread vftr_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Of threads without memory for theirs: no call comes from there. All are 0 for good. */
+/* sites[] of threads without memory for their own. All words stay 0. */
 extern uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS] __attribute__((visibility("hidden")));
 
-/* A CALL_SITE of the function is about to be stored. A signal handler may leave between that and
- * the place that it has then, for which no other one may be taken. */
+/*
+ * To be called before a CALL_SITE of the function is stored. sites[] is set after that; a signal
+ * handler that leaves in between by a jump must not leave the old address there.
+ */
 static inline void thread_forget_site(struct thread *t, size_t function)
 {
 	t->sites[function] = 0;
@@ -121,7 +124,7 @@ static inline void thread_forget_site(struct thread *t, size_t function)
 struct own_pages {
 	uint64_t gate;
 	uint32_t here;	   /* 1: vftr_process speaks of this process; see process_is_on() */
-	uint32_t counting; /* 1: that, and calls may be counted by who has a ring */
+	uint32_t counting; /* 1: also, threads with a ring may count calls (switches/count.h) */
 } __attribute__((aligned(PAGE_BYTES_MOST)));
 extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 

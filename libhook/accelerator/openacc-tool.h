@@ -59,8 +59,8 @@ struct openacc_site {
 #pragma GCC visibility push(hidden)
 
 /*
- * openacc-sites.c: 1 + the number of the site's region, or 0: nothing can be recorded.
- * Attaches if need be, keeps errno; takes no lock once the site is known.
+ * openacc-sites.c: returns 1 + the number of the site's region, or 0 if nothing can be recorded.
+ * Attaches the process if need be; keeps errno; takes no lock once the site is known.
  */
 uint32_t vftr_openacc_region(const struct openacc_site *site);
 

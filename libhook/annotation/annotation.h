@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all adapters use: regions with a name, those that end without one, and the functions for
- * which an adapter stands in. All may be called on any thread and in signal handlers, allocate
- * nothing from the heap and keep errno; without libvftrace in the process they do nothing.
+ * Functions that all adapters use to record regions. They may be called on any thread and in signal
+ * handlers, allocate nothing from the heap and keep errno; without libvftrace in the process they
+ * do nothing.
  */
 #ifndef VFTR_LIBHOOK_ANNOTATION_H
 #define VFTR_LIBHOOK_ANNOTATION_H
@@ -15,12 +15,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A region begins: prefix and name, one after the other. Returns what ends it, or 0. */
+/*
+ * Begins a region whose name is prefix and name, one after the other. Returns a value for
+ * annotation_end(), or 0.
+ */
 uint64_t annotation_begin(enum annotation, const char *prefix, const char *name);
 void annotation_end(uint64_t region);
-/* The region of this name ends. */
+/* Ends the region with this name. */
 void annotation_end_name(enum annotation, const char *name);
-/* A region without length. */
+/* Records a region that ends as it begins. */
 void annotation_mark(enum annotation, const char *prefix, const char *name);
 
 /*

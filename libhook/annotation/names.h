@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of what programs know by a handle later on: a table that only grows, without locks. */
+/*
+ * Names of things that programs name once, and later refer to by a handle: a table that only grows,
+ * without locks.
+ */
 #ifndef VFTR_LIBHOOK_ANNOTATION_NAMES_H
 #define VFTR_LIBHOOK_ANNOTATION_NAMES_H
 
@@ -10,7 +13,7 @@
 /* All zero at the beginning. */
 struct names {
 	struct {
-		uint64_t handle; /* published last */
+		uint64_t handle; /* stored last, with release: text is valid when this is not 0 */
 		uint32_t taken;
 		char text[116];
 	} at[NAMES_MOST];
@@ -18,8 +21,10 @@ struct names {
 
 #pragma GCC visibility push(hidden)
 
-/* The handle has this name, cut to the room for it; the first name stays. Handle 0: returns one
- * for the name, the same each time; otherwise the handle. */
+/*
+ * Keeps the name of a handle, cut to the room for it, and returns the handle; a handle keeps its
+ * first name. Handle 0: returns a handle for the name, the same each time.
+ */
 uint64_t annotation_name_keep(struct names *, uint64_t handle, const char *name);
 /* The name, or NULL: it is not known, or there was no room. */
 const char *annotation_name_of(const struct names *, uint64_t handle);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of other tools for which ours stand in. Theirs are called as well, so that their
- * results stay their own; without them nothing is missing.
+ * Finds the functions of other tools that ours replace. Ours call them, too, so that programs get
+ * their results; if there are none, ours do without.
  */
 #ifndef VFTR_LIBHOOK_ANNOTATION_NEXT_H
 #define VFTR_LIBHOOK_ANNOTATION_NEXT_H
@@ -11,18 +11,22 @@
 struct next {
 	const char *name;
 	void *found;	  /* or NULL */
-	uintptr_t absent; /* part of memory that holds a caller who has none; 0: not known */
+	uintptr_t absent; /* memory (address >> 12 and so on) of a caller for which there is none;
+			     0: not known */
 };
 
 #pragma GCC visibility push(hidden)
 
 /*
- * What the code at `caller` would have got without us: the next definition in the global scope,
- * else that among the libraries of the caller; or NULL. Asks the dynamic linker at the first call;
- * keeps errno.
+ * Returns the function that the code at `caller` would call without us: the next definition in the
+ * global scope, else one among the libraries of the caller; or NULL. Asks the dynamic linker at the
+ * first call; keeps errno.
  */
 void *annotation_next(struct next *n, const void *caller);
-/* The variable of this name, in the same places, ours included. Always asks. */
+/*
+ * Returns the variable of this name, looked for in the same places, and in our library. Asks the
+ * dynamic linker at each call.
+ */
 void *annotation_variable(const char *name, const void *caller);
 
 #pragma GCC visibility pop

@@ -61,16 +61,16 @@ struct gomp_context {
 #pragma GCC visibility push(hidden)
 
 /*
- * The function to call in place of the caller's; never NULL. *library is NULL
- * if nothing is to be recorded: tracing is off, the library is LLVM's (ompt.c
- * records), or of a version that we don't know.
+ * Returns the function to which a call is passed on; never NULL. Sets *library, to NULL if the call
+ * is not to be recorded: tracing is off, or the library is LLVM's (ompt.c records), or of a version
+ * that we do not know.
  */
 void *vftr_gomp_find(enum gomp_row row, const void *caller, struct gomp **library);
-/* That of a function of GOMP_LOCKS or GOMP_UNLOCKS, for nothing else; never NULL. */
+/* The same for a function of GOMP_LOCKS or GOMP_UNLOCKS, without the library. */
 void *vftr_gomp_find_lock(enum gomp_row row, const void *caller);
 /* A function of the library itself. */
 void *vftr_gomp_real(struct gomp *library, enum gomp_row row);
-/* omp_get_level() and its like */
+/* Calls omp_get_level() or another function without parameters; returns 0 for a result below 0. */
 uint32_t vftr_gomp_ask(struct gomp *library, enum gomp_row what);
 
 /*
@@ -81,7 +81,9 @@ const void *vftr_gomp_place(gomp_function fn);
 /* The same for another construct: the caller, or the body that has jumped to the call. */
 const void *vftr_gomp_site(const void *caller);
 
-/* A frame of the construct begins here, which a call or a cancellation ends. */
+/*
+ * Begins a frame of the construct on the calling thread, which ends by a call or by cancellation.
+ */
 void vftr_gomp_frame(enum construct kind, const void *site);
 
 /* The calling thread's context; begin sets outer, end closes all open frames. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for which lock of OpenMP: so that a lock is given back without a record unless another
- * thread waits for it. Any thread; no function waits, fails, or changes errno.
+ * Which locks of OpenMP threads wait for: giving a lock back is recorded only if another thread
+ * waits for it. Any thread may call these functions; none waits, fails, or changes errno.
  */
 #ifndef VFTR_LIBHOOK_OPENMP_LOCKS_H
 #define VFTR_LIBHOOK_OPENMP_LOCKS_H
@@ -9,13 +9,16 @@
 #include <stdint.h>
 #include "shm/record.h"
 
-/* What a WAIT has of the lock at this address; flags: OPENMP_HOLDS, OPENMP_TURN. */
+/* The bits of a WAIT record for the lock at this address; flags: OPENMP_HOLDS, OPENMP_TURN. */
 static inline uint64_t vftr_lock_bits(const void *lock, uint64_t flags)
 {
 	return (uint64_t)openmp_lock((uintptr_t)lock) << 32 | flags;
 }
 
-/* The calling thread may have to wait for the lock from now on; it no longer does. */
+/*
+ * vftr_lock_wanted(): the calling thread may have to wait for the lock from now on.
+ * vftr_lock_got(): it does not any more.
+ */
 void vftr_lock_wanted(const void *lock);
 void vftr_lock_got(const void *lock);
 /* The calling thread is about to give the lock back: recorded if a thread waits for it. */

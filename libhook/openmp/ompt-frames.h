@@ -52,9 +52,9 @@ const void *vftr_frames_site(const void *address);
 void vftr_frames_called_from(const void *caller);
 
 /*
- * The thread wants a lock; the thread has got it, again if it had that lock before. Only the second
- * call records, as some runtimes do not tell a lock from the test of one, and do not report a test
- * that failed.
+ * vftr_frames_lock_wanted(): the thread wants a lock. vftr_frames_lock_got(): it has got it; again:
+ * it had the lock before. Only the second function records, as some runtimes report omp_test_lock()
+ * as omp_set_lock(), and do not report a test that failed.
  */
 void vftr_frames_lock_wanted(const void *address, const void *lock);
 void vftr_frames_lock_got(bool again);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How CPython tells us of calls: one of two ways, by its version. With the interpreter's lock. */
+/*
+ * The two ways in which CPython reports calls to us, by its version: profile functions before 3.12,
+ * sys.monitoring from then on. All functions are called with the interpreter's lock held.
+ */
 #ifndef VFTR_LIBHOOK_PYTHON_CONTROL_H
 #define VFTR_LIBHOOK_PYTHON_CONTROL_H
 
@@ -9,34 +12,47 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The calling thread's calls are told from now on: before 3.12, thread by thread. */
+/* Before 3.12: from now on calls of the calling thread are reported. */
 void vftr_python_profile_thread(void);
-/* ... and not any more. */
+/* Before 3.12: from now on they are not. */
 void vftr_python_profile_no_more(void);
-/* True while that is being done: the event of sys.setprofile() is not the program's. */
+/*
+ * True while one of these two runs: an audit event of sys.setprofile() is then ours, not the
+ * program's.
+ */
 bool vftr_python_profile_is_ours(void);
-/* Threads that module threading starts from now on are recorded, too, or no more. */
+/* wanted: threads that module threading starts from now on are recorded, too; else they are not. */
 void vftr_python_profile_new_threads(bool wanted);
 
-/* True if it is module threading that sets a profile function just now, and it is that for new
- * threads. */
+/* True if module threading is setting our profile function in a new thread at this moment. */
 bool vftr_python_threading_sets_ours(void);
 
-/* All threads of the calling thread's interpreter, from now on. False if it has no room for us. */
+/*
+ * From 3.12 on: from now on calls of all threads of the calling thread's interpreter are reported.
+ * False if it has no free tool number.
+ */
 bool vftr_python_monitor(void);
 
-/* audit.c: sets a hook for the audit events of an interpreter that has not begun; and what must be
- * done when the event has come that all hooks are about to be cleared. */
+/*
+ * audit.c. vftr_python_add_hook(): sets a hook for the audit events of an interpreter that has not
+ * begun. vftr_python_hooks_cleared(): to be called at the event that all hooks are about to be
+ * cleared.
+ */
 void vftr_python_add_hook(py_audit *hook);
 void vftr_python_hooks_cleared(void);
 
-/* begin.c: the program has an audit hook of its own, which would be told of each profile function
- * that is set, and may forbid it: none is set any more. */
+/*
+ * begin.c: true if the program has an audit hook of its own. That hook would see each profile
+ * function that is set, and may forbid it, so none is set any more.
+ */
 bool vftr_python_is_audited(void);
 
-/* The calling thread is recorded from now on, whatever was before. */
+/* From now on the calling thread is recorded, whether it was before or not. */
 void vftr_python_thread_begun(void);
-/* It is not recorded from now on, as it is about to get a profile function of the program's. */
+/*
+ * From now on the calling thread is not recorded, as the program is about to set a profile function
+ * of its own.
+ */
 void vftr_python_thread_given_up(void);
 
 #pragma GCC visibility pop

@@ -14,26 +14,35 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Once for each interpreter: room for a number at each code object. False if it has none, or not in
- * the place that other interpreters have. */
+/*
+ * To be called once for each interpreter: reserves room for a number in each code object. False if
+ * there is none, or not at the index that other interpreters have.
+ */
 bool vftr_python_functions_begin(void);
 
-/* What vftr_python_function() says of a function that sets a profile function of its own. */
+/* The result of vftr_python_function() for a function that sets a profile function. */
 #define PY_TAKES_PROFILE UINT64_MAX
 
-/* The region of the function whose code this is, as 1 + its number; 0 if it is not to be recorded.
- * At its first call it gets its name: the module is the one whose globals the frame of the call
- * has, or, if that is NULL, the calling thread. */
+/*
+ * 1 + the number of the region of the function with this code; 0 if it is not to be recorded. The
+ * region gets its name at the first call; the module in it is that of the globals of `frame', or of
+ * the calling thread's frame if that is NULL.
+ */
 uint64_t vftr_python_function(struct py_object *code, struct py_object *frame);
 
-/* A call begins; what: the frame or code that its end has, too. function: from above. */
+/*
+ * A call begins. what: frame or code object by which its end will be reported. function: the result
+ * of vftr_python_function().
+ */
 void vftr_python_enter(const void *what, uint64_t function);
-/* It ends, if it is the innermost one: else false, and nothing happens. */
+/* If the call of `what' is the innermost open one, ends it and returns true. */
 bool vftr_python_leave_innermost(const void *what);
-/* It ends, and with it those above it whose end nobody has told. Others are ignored. For functions
- * that are recorded, as all open calls are gone through. */
+/*
+ * Ends the call of `what', and calls above it whose ends were not reported; nothing happens if it
+ * is not open. For recorded functions only, as it searches all open calls.
+ */
 void vftr_python_leave(const void *what);
-/* All calls of this thread end here, as nobody will tell of their ends. */
+/* Ends all open calls of the calling thread, as their ends will not be reported. */
 void vftr_python_leave_all(void);
 
 #pragma GCC visibility pop

@@ -9,31 +9,33 @@
 #include "libhook/process.h"
 #include "shm/stack-samples.h"
 
-/* Ignored unless somebody catches it: one that is late harms neither the program, if it has taken
- * its handler away, nor the one that it has become by execve(). */
+/*
+ * A signal that is ignored unless it is caught: one that comes late harms neither a program that
+ * has removed its handler, nor one that this process has become by execve().
+ */
 #define SAMPLER_SIGNAL SIGURG
 
-/* The value of our timers: that, and the thread below it. */
+/* The value that our timers send: this mark in the upper half, the thread's id in the lower. */
 #define SAMPLER_MARK	   ((uint64_t)0x56465453 << 32)
 #define SAMPLER_VALUE(tid) (SAMPLER_MARK | (uint32_t)(tid))
 
 struct sampler {
-	struct ring ring;	 /* shm/stack-samples.h */
-	uint32_t on;		 /* the handler may write */
-	uint64_t period_ns;	 /* of CPU time; 0: no samples are wanted */
-	uint32_t caught;	 /* the program has, or may have, a handler that may end a call */
+	struct ring ring;   /* shm/stack-samples.h */
+	uint32_t on;	    /* the handler may write */
+	uint64_t period_ns; /* of CPU time; 0: no samples are wanted */
+	uint32_t caught; /* the program has, or may have, a handler, which may end a system call */
 	struct sigaction before; /* what the program believes the signal does */
 };
 
 extern struct sampler vftr_sampler __attribute__((visibility("hidden")));
 
-/* What the handler takes of a stack besides what the kernel stores there: more than enough. */
+/* Bytes of stack that the handler needs, at most, besides those that the kernel stores. */
 #define SAMPLER_STACK 2048u
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* The signal is of one of our timers. */
+/* True if one of our timers has sent the signal. */
 static inline bool sampler_is_ours(const siginfo_t *info)
 {
 	const uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
@@ -41,11 +43,15 @@ static inline bool sampler_is_ours(const siginfo_t *info)
 	return info->si_code == SI_TIMER && (value & ~(uint64_t)UINT32_MAX) == SAMPLER_MARK;
 }
 
-/* Not in programs that are linked statically, where nobody sees what they catch: from now on
- * vftr_sampler.caught is right. */
+/*
+ * From now on keeps vftr_sampler.caught up to date. Not in programs that are linked statically, as
+ * calls of sigaction() are not seen there.
+ */
 void vftr_sampler_note_caught(void) __attribute__((weak, visibility("hidden")));
 
-/* The program has a use for the signal: no timer sends it any more. Without the lock. Keeps errno.
+/*
+ * To be called, without the lock, when the program uses the signal itself: stops all timers. Keeps
+ * errno.
  */
 void vftr_sampler_stop(void) __attribute__((visibility("hidden")));
 
