@@ -15,20 +15,25 @@ struct host;
 #define ATTACH_MOST 4096u
 
 /*
- * Takes those of these pids ("12,345") that it may, and warns of the others; with their children,
- * those that come later, too, if that is wanted. 0, or -1 and *error (the caller frees) if there
- * is none.
+ * Takes the processes with these pids ("12,345"), and warns of those that it may not take.
+ * children: also takes their children, present and later ones. Returns 0, or -1 with *error (the
+ * caller frees) if it has taken none.
  */
 int attach_begin(struct host *host, const char *pids, bool children, char **error);
 
-/* Takes children, and ends processes that run another program. Seconds until the next call. */
+/*
+ * Takes new children, and ends processes that run another program. Returns the seconds until the
+ * next call.
+ */
 double attach_tick(struct host *host);
 
 /* Seconds since attach_begin(). */
 double attach_age_s(const struct host *host);
 
-/* The words of the command line of the first of these pids, NULL behind them; the caller's, who
- * keeps them to the end of the program. */
+/*
+ * The words of the command line of the first of these pids, and NULL behind them. The caller owns
+ * them, and keeps them until the program ends.
+ */
 char *const *attach_words(const char *pids);
 
 #endif

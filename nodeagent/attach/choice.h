@@ -6,17 +6,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All 0 at first, but for what is wished: at most one of name, job, user. */
+/* What the user wishes, at most one of name, job and user; begins as zeros otherwise. */
 struct attach_choice {
 	const char *name; /* of the program */
 	const char *job;  /* of Slurm */
-	bool user;	  /* all of this user */
-	char *pids;	  /* those that were chosen, with a comma behind each; or NULL */
+	bool user;	  /* all processes of this user */
+	char *pids;	  /* pids that were chosen, with a comma behind each; or NULL */
 	size_t n;
 };
 
-void attach_choose(struct attach_choice *c, int pid);
-/* All of this user that are wished; those that cannot be taken are left out without a word. */
+/* Adds this process. */ void attach_choose(struct attach_choice *c, int pid);
+/*
+ * Chooses all processes of this user that fit the wish; leaves out, without a message, those that
+ * cannot be taken.
+ */
 void attach_choose_all(struct attach_choice *c);
 
 #endif

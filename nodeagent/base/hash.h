@@ -12,7 +12,7 @@
 
 uint64_t stack_hash(const void *text, size_t bytes);
 
-/* The same of a text that comes piece by piece; begins as STACK_HASH_BEGIN. */
+/* The same hash of a text that comes in pieces; begins as STACK_HASH_BEGIN. */
 struct stack_hash {
 	uint32_t jenkins, murmur;
 	uint32_t tail;	/* bytes that do not fill a word yet */

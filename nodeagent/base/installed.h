@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where what belongs to a program of ours is: below the prefix, PREFIX/bin/PROGRAM. That is
- * right in the build tree, after `make install', in a package, and in a folder that was moved.
+ * Finds files that belong to a program of ours: below PREFIX, if the program is PREFIX/bin/PROGRAM.
+ * That holds in the build tree, after `make install', in a package, and in a folder that was moved.
  */
 #ifndef VFTR_NODEAGENT_BASE_INSTALLED_H
 #define VFTR_NODEAGENT_BASE_INSTALLED_H

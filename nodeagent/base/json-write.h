@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes a JSON stream, without a tree in memory. The caller opens and
- * closes in the right order; commas, quotes and escapes are made here. key is
- * NULL inside arrays. Output errors are seen by ferror() at the end. What is
- * written reaches the stream when the outermost object, array or value ends.
- *
- * In place of a stream there may be somebody who takes the values, just as a reader of the
- * stream would get them; of a long list only what is asked for.
+ * Writes a JSON stream, without a tree in memory. The caller opens and closes in the right order;
+ * commas, quotes and escapes are made here. key is NULL inside arrays. Output errors are seen by
+ * ferror() at the end. What is written reaches the stream when the outermost object, array or value
+ * ends. In place of a stream there may be a function that takes the values, as a reader of the
+ * stream would get them; of a long list it can ask for some elements only.
  */
 #ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H
@@ -25,9 +23,9 @@ enum json_kind {
 	JSON_INTEGER, /* without a fraction or exponent, and of int64_t */
 	JSON_REAL,
 	JSON_TEXT,
-	JSON_OBJECT, /* it begins ... */
+	JSON_OBJECT, /* begin of an object */
 	JSON_ARRAY,
-	JSON_CLOSE, /* ... and ends */
+	JSON_CLOSE, /* end of an object or array */
 	JSON_LATE   /* an object that is not written yet */
 };
 struct json_late;
@@ -77,18 +75,24 @@ struct json {
 void json_begin(struct json *j, FILE *f, unsigned lines);
 /* The values are given to take(). */
 void json_hand(struct json *j, json_take *take, void *ctx);
-/* Does somebody take them? */
+/* True if values are given to a function. */
 bool json_is_handed(const struct json *j);
-/* An element: in a stream it is written now; who takes values may have it written as long as
- * `late` is there. */
+/*
+ * An element of an array. To a stream it is written now; a function that takes values may have it
+ * written later, as long as `late` is valid.
+ */
 void json_late_object(struct json *j, const struct json_late *late, uint32_t index);
-/* Copies what a reader gets of a text, without its NUL: bytes that are no UTF-8 are replaced. `to`
- * has room for 3 bytes for each one. Returns the end. */
+/*
+ * Copies a text as a reader of the stream gets it, without a NUL: bytes that are no UTF-8 are
+ * replaced. `to` has room for 3 bytes for each byte of text. Returns the end.
+ */
 char *json_text(char *to, const char *text);
 
 struct json_key json_key_of(const char *key);
-/* If the member written next has just this key, the same pointer, its text is taken from there.
- * NULL: no key. It must live until another one is given. */
+/*
+ * Sets the key that the next member is likely to have: if that has the same pointer as key, the
+ * text is copied from here. NULL: none. *key must live until the next call.
+ */
 static inline void json_next(struct json *j, const struct json_key *key)
 {
 	j->next = key;
@@ -105,7 +109,7 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_real(struct json *j, const char *key, double value);
 /* As many digits as are needed to read the same value back. */
 void json_exact(struct json *j, const char *key, double value);
-/* The same, and not more of them, if nine decimals are enough; and faster then. */
+/* As json_exact(), but at most 9 decimals where these are enough, which is faster. */
 void json_shortest(struct json *j, const char *key, double value);
 /* Nanoseconds, written as seconds without rounding. */
 void json_seconds(struct json *j, const char *key, uint64_t ns);
@@ -115,13 +119,15 @@ void json_hex(struct json *j, const char *key, uint64_t value);
 void json_string(struct json *j, const char *key, const char *text);
 
 /*
- * A text that is written many times, alone or as a part of others, is escaped once: as it stands
- * in a stream, without quotes and NUL. `to` has room for 6 bytes for each one of `text`, and the
- * end is returned. It may be a part of another text if that goes on with ASCII, or ends.
+ * Escapes a text that is written many times, alone or as a part of others: as it stands in a
+ * stream, without quotes and NUL. `to` has room for 6 bytes for each byte of `text`. Returns the
+ * end. It can be a part of another text if ASCII, or the end, follows it.
  */
 char *json_escape(char *to, const char *text);
-/* A text of such parts, for streams only: it begins, parts are added, it ends. JSON_PART bytes can
- * be read at `escaped`, also if it has fewer. */
+/*
+ * Writes a text of such parts to a stream: begin, add parts, end. JSON_PART bytes must be readable
+ * at `escaped`, even if `bytes' is less.
+ */
 #define JSON_PART 32
 void json_text_begin(struct json *j, const char *key);
 void json_text_add(struct json *j, const char *escaped, size_t bytes);

@@ -25,12 +25,15 @@ enum result_kind {
 	RESULT_KINDS
 };
 
-/* What the flight recorder writes a file for: EVENT is its name and what follows, "slow137". */
+/*
+ * Events for which the flight recorder writes a file. EVENT in the file's name is the name of the
+ * event, with a number or other word behind it: "slow137".
+ */
 enum result_event { EVENT_SLOW, EVENT_DEATH, EVENT_SIGNAL, EVENT_REQUEST, RESULT_EVENTS };
 extern const char *const result_events[RESULT_EVENTS];
 /*
- * What becomes of an EVENT_REQUEST on a node: X(STATE, name in JSON, why nothing is written). The
- * first two are on their way or well. Agents tell each other the numbers.
+ * The state of an EVENT_REQUEST on a node: X(STATE, name in JSON, why nothing is written, or NULL).
+ * Agents send each other the numbers.
  */
 #define REQUEST_STATES(X)                                                                          \
 	X(DUE, "due", NULL)                                                                        \

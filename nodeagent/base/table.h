@@ -37,7 +37,7 @@ void table_column(struct table *t, const char *title, enum table_align align);
  */
 void table_column_of(
 	struct table *t, const char *title, enum table_align align, enum table_unit unit);
-/* The last column named goes before others where there is no room; see table_limit(). */
+/* The last column named is left out before others where there is no room; see table_limit(). */
 void table_spare(struct table *t);
 /*
  * Lines have at most so many columns of a terminal; 0: any. Long texts are cut in the middle, then
@@ -66,7 +66,7 @@ void table_compact(struct table *t, unsigned base, uint64_t value);
 void table_quantity(struct table *t, double value);
 /* The next cell, a number that is added without a width, gets a ~ before it: it is an estimate. */
 void table_mark(struct table *t);
-/* Is the next cell one of such a column? */
+/* True if the next cell is in a column with a unit. */
 bool table_takes_quantity(const struct table *t);
 
 size_t table_rows(const struct table *t);
@@ -78,7 +78,7 @@ size_t table_print(struct table *t, FILE *f);
 
 /* Columns of a terminal that text takes in a table. */
 size_t text_columns(const char *text);
-/* Is it printable ASCII, and its own text_plain()? */
+/* True if text is printable ASCII that text_plain() would not change. */
 bool text_is_plain(const char *text);
 /*
  * What is shown of a text from outside, wherever a person reads it: '?' for a control of one byte
@@ -107,9 +107,9 @@ char *text_cut(struct text_cuts *cuts, const char *text, size_t columns);
 /* Its first columns, of plain text; the caller frees. */
 char *text_first(const char *text, size_t columns);
 /*
- * A stream to a descriptor, which stays open when it is closed: what is written arrives as
- * text_plain() of it, but for tabs and ends of lines. For all that a tool says, whatever comes from
- * the file that it reads.
+ * A stream to a descriptor, which stays open when the stream is closed. It writes text_plain() of
+ * what it gets, but keeps tabs and newlines: for the output of tools, which may have texts from a
+ * foreign file in it.
  */
 FILE *text_stream(int fd);
 /* Writes text_plain() of it as a field of CSV, in quotes (RFC 4180). */

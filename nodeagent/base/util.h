@@ -69,7 +69,7 @@ uint64_t random_word(void);
 
 /* Room for one more element in an array of n with capacity *cap (grows x 2). */
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes);
-/* The place of one more element, behind the n of such an array: it is to be filled. */
+/* Adds an element to such an array; the pointer to it, which the caller fills. */
 #define APPEND(array, n, cap) ((array) = grow(array, n, &(cap), sizeof(*(array))), &(array)[(n)++])
 /* The same for o->list, of which there are o->n_list with room for o->cap_list. */
 #define LIST_ADD(o, list) APPEND((o)->list, (o)->n_##list, (o)->cap_##list)
@@ -101,7 +101,10 @@ const char *not_own_file(const char *path, const struct stat *st);
 /* Makes the folder, unless it is there; NULL if it is this user's alone, else the reason. */
 const char *not_own_folder(const char *folder);
 
-/* As many open files as the system allows: one for each thread, or other agent. */
+/*
+ * Raises the limit of open files as far as the system allows: an agent has one for each thread and
+ * each other agent.
+ */
 void raise_file_limit(void);
 /* Bytes of address space that this process has, or 0. */
 uint64_t address_space(void);

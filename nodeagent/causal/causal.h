@@ -27,13 +27,13 @@ enum causal_doubt {
 	CAUSAL_STRAY,	/* a message completed in no call of its line */
 	CAUSAL_MISSING, /* a collective call that not all members came to */
 	CAUSAL_ORDER,	/* a time before the one before it in its line */
-	CAUSAL_UNTOLD,	/* percent of the windows in calls that have said of no message */
-	/* found by who feeds it */
+	CAUSAL_UNTOLD,	/* percent of the windows in calls of MPI without a known message */
+	/* found by the caller: causal_add_doubt() */
 	CAUSAL_NOT_SURE,    /* a receive whose sender is not certain */
 	CAUSAL_WINDOW,	    /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
-	CAUSAL_KILLED,	    /* ranks */
+	CAUSAL_KILLED,	    /* ranks that were killed */
 	CAUSAL_RANKS,	    /* ranks of which there is no sampling file */
-	CAUSAL_JOBS,	    /* more than one MPI_COMM_WORLD: so many more */
+	CAUSAL_JOBS,	    /* jobs (MPI_COMM_WORLD) beside the first */
 	CAUSAL_CLOCKS,	    /* files without a common clock */
 	CAUSAL_SAMPLED,	    /* files with an interval */
 	CAUSAL_LOST,	    /* calls that were not recorded */
@@ -85,13 +85,19 @@ uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n);
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-/* It leaves MPI_Init, which was called as init, and is in path now. */
+/*
+ * In the functions below, line is the line that acts, t the time, path a call path. The line leaves
+ * MPI_Init, whose call path is init, and is in path now.
+ */
 void causal_begin(struct causal *c, uint32_t line, int64_t t, uint32_t init, uint32_t path);
-/* It enters MPI_Finalize, called as path, or is seen no more. */
+/* The line enters MPI_Finalize, whose call path is path, or its recording ends. */
 void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path);
-/* It is in path from now on: outside of MPI, or below a call of MPI. */
+/* The line is in path from now on: outside of MPI, or below a call of MPI. */
 void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, enum causal_work work);
-/* It enters a call of MPI; it leaves it, and is in path then. */
+/*
+ * causal_enter(): the line enters a call of MPI, with call path path. causal_leave(): it leaves the
+ * call, and is in path then.
+ */
 void causal_enter(struct causal *c, uint32_t line, int64_t t, uint32_t path);
 void causal_leave(struct causal *c, uint32_t line, int64_t t, uint32_t path);
 
@@ -106,11 +112,13 @@ struct causal_message {
 };
 void causal_send(struct causal *c, uint32_t line, const struct causal_message *m);
 void causal_receive(struct causal *c, uint32_t line, const struct causal_message *m);
-/* The call that it has entered looks for a message that comes then, and waits until it was sent.
- * leave, bytes: not looked at. */
+/*
+ * The call that the line has entered is a probe, which waits until message m is sent. m->leave and
+ * m->bytes are ignored.
+ */
 void causal_probe(struct causal *c, uint32_t line, const struct causal_message *m);
 
-/* As leave: it is over with the call that the line has entered last. */
+/* As value of causal_collective.leave: it ends with the call that the line has entered last. */
 #define CAUSAL_WITH_CALL (INT64_MAX - 1)
 
 struct causal_collective {
@@ -118,7 +126,10 @@ struct causal_collective {
 	uint64_t ticket;     /* the same in all members */
 	enum wait_kind kind; /* a collective one */
 	uint32_t root;	     /* a line; for LATE_ROOT and EARLY_ROOT */
-	/* Lines that this one needs, whatever the kind; copied. NULL: those that the kind says. */
+	/*
+	 * Lines that this line waits for, whatever the kind; copied. NULL: those that follow from
+	 * kind.
+	 */
 	const uint32_t *needed;
 	uint32_t n_needed;
 	int64_t enter, leave; /* as of messages; leave: CAUSAL_WITH_CALL, too */
@@ -139,18 +150,18 @@ struct causal_totals {
 	double lock_wait;   /* waits for other threads of their processes, summed */
 	int64_t useful_max;
 	uint32_t useful_line; /* that has it */
-	int64_t ideal;	      /* the longest chain of useful time and lock waits: k at its end */
+	int64_t ideal;	      /* the longest chain of useful time and lock waits over all lines */
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
-	double untold; /* in calls of MPI that have said of no message, summed: their waits are not
-			  known */
+	double untold; /* in calls of MPI without a known message, summed: their waits are not known
+			*/
 	uint64_t unresolved;  /* waits not longer than the error of both clocks; */
 	double unresolved_ns; /* their sum */
 	uint64_t doubts[CAUSAL_DOUBTS];
 };
 const struct causal_totals *causal_totals(const struct causal *c);
 
-/* Its window and its useful time; false: it has not begun. */
+/* Sets *to to window and times of a line; false: it has not begun. */
 struct causal_line_times {
 	int64_t begin, end, useful, lock_wait, waits;
 };
@@ -166,14 +177,15 @@ struct causal_row {
 	int64_t longest;
 	double ns;
 	double error;  /* WAITS, LATE: ns, the bound of the clocks' errors in it */
-	double direct; /* COSTS: of waits that this rank itself was waited for in */
+	double direct; /* COSTS: part of ns from waits for this line itself */
 };
 enum causal_rows {
 	CAUSAL_PATH,   /* time on the critical path: path, line */
 	CAUSAL_WAITS,  /* waits: kind, path, line that waited */
 	CAUSAL_LATE,   /* waits: kind, path, line that was waited for */
 	CAUSAL_CAUSES, /* waits: kind, path, late line, what it did meanwhile: other */
-	CAUSAL_COSTS,  /* waits of all that go back to what a line did: path, line */
+	CAUSAL_COSTS,  /* waits of all lines that were caused, directly or not, by what a line did:
+			  path, line */
 	CAUSAL_TIMES,  /* time in the window, waits excepted: path, line */
 	CAUSAL_ROWS
 };

@@ -33,10 +33,10 @@ struct wait {
 
 /* ---- while events are read ----------------------------------------------------------------- */
 
-/* How far an event has come: it was read, and its line has got there. */
+/* How far an event is processed. REACHED: its line has come to its time. */
 enum progress { NOT_READ, READ, REACHED };
 
-/* What a line had done when it did something that others may wait for. */
+/* The state of a line when it did something that others may wait for. */
 struct moment {
 	enum progress progress;
 	uint32_t line;
@@ -73,7 +73,10 @@ struct instance {
 	struct map32 arrival_of; /* line + 1 -> arrival, if one of them has told whom it needs */
 };
 
-/* One of the two, or none: a send that nobody waits in. */
+/*
+ * An operation that a call completes: a message (flight), a collective call (instance), or neither:
+ * a send that never waits.
+ */
 struct operation {
 	int64_t end;
 	struct flight *flight;
@@ -213,31 +216,37 @@ static inline int64_t error_between(const struct causal *c, uint32_t a, uint32_t
 /* ---- line.c */
 void line_read(struct causal *c, uint32_t line, const struct item *item);
 void line_open(struct causal *c, uint32_t line, const struct operation *o);
-/* Goes on with all lines for which it is time; all: to the end. */
+/*
+ * lines_advance(): processes the events of all lines up to now. lines_finish(): processes all
+ * events.
+ */
 void lines_advance(struct causal *c, int64_t now);
 void lines_finish(struct causal *c);
 void line_free(struct line *l);
 
 /* ---- flights.c */
 void flight_reached(struct causal *c, struct flight *f, bool is_send);
-/* False: it must be waited for. until: nothing later can have been needed. */
+/*
+ * True if the other side of f was reached, or cannot have been before `until', so that nothing is
+ * waited for any more.
+ */
 bool flight_is_known(const struct flight *f, bool is_send, int64_t until);
 void flight_look(
 	struct causal *c, const struct flight *f, bool is_send, int64_t until, struct found *best);
 /* The call that has completed this side of it is over at `at`. */
 void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at);
-/* So is a call that has waited for it in place of its receive. */
+/* A probe that has waited for it in place of its receive is over. */
 void probe_over(struct causal *c, struct flight *f);
 void flights_free(struct causal *c);
 
 /* ---- order.c */
-/* A call that was left at `leave` has waited: number `index` of the waits. */
+/* Adds wait w, number `index` of the waits, of a call that was left at `leave`. */
 void ordered_add(struct causal *c, const struct wait *w, int64_t leave, uint32_t index);
 /* The open call of line has received it. */
 void ordered_received(struct causal *c, uint32_t line, const struct flight *f);
-/* All that a call has received was looked at. */
+/* To be called when all messages that a call has received were given to ordered_received(). */
 void ordered_settle(struct line *l);
-/* When all was read: waits by kind, path and line. */
+/* Counts the waits by kind, path and line; to be called when all events were processed. */
 void count_waits(struct causal *c);
 
 /* ---- instances.c */
@@ -250,11 +259,14 @@ void instance_over(
 void instances_free(struct causal *c);
 
 /* ---- common.c: the last time that two lines had in common */
-/* At `heard`, line has got what peer did at t. */
+/* At time `heard`, line has received something that peer did at time t. */
 void common_add(struct causal *c, uint32_t line, uint32_t peer, int64_t t, int64_t heard);
-/* The last one that line has heard of before `before`; INT64_MIN: none. */
+/* The last time in common that line knew of before `before`; INT64_MIN: none. */
 int64_t common_of(const struct causal *c, uint32_t line, uint32_t peer, int64_t before);
-/* All of a group at t; the last such time of a line and a peer. */
+/*
+ * common_add_all(): all lines of a group have time t in common. common_in_groups(): the last such
+ * time of a line and a peer.
+ */
 void common_add_all(struct causal *c, uint32_t line, uint32_t group, int64_t t);
 int64_t common_in_groups(const struct causal *c, uint32_t line, uint32_t peer);
 

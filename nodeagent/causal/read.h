@@ -74,19 +74,24 @@ const struct vfd_function *reader_function(
 
 /* ---- teams.c: a call of another thread of the process */
 void reader_team_call(struct reader *r, uint32_t line, const struct vfd_event *e);
-/* From now on the line's thread waits for others in this path; it waits no more. In between
- * nothing else of this line is told. */
+/*
+ * reader_team_wait(): from t on the line's thread waits for others of its team in this path.
+ * reader_team_over(): it does not any more. In between no other event of this line comes.
+ */
 void reader_team_wait(
 	struct reader *r, uint32_t line, int64_t t, enum team_wait how, uint32_t path);
 void reader_team_over(struct reader *r, uint32_t line, int64_t t);
-/* What is known until t is told: others may need it. */
+/* Tells what is known of the wait until t, as other lines may need it. */
 void reader_team_again(struct reader *r, uint32_t line, int64_t t);
 enum team_wait reader_team_wait_of(const struct vfd_function *f);
 void reader_team_free(struct reader_team *m);
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
-/* What the line had to send until t, if it was not told yet: behind the call of that time. */
+/*
+ * Tells the messages that the line has sent in partitions until t and that were not told yet. To be
+ * called behind the call that ended at t.
+ */
 void reader_parts(struct reader *r, uint32_t line, int64_t t);
 
 /* ---- windows.c: a call on a window */
@@ -97,7 +102,7 @@ bool reader_has_call(const struct reader *r, uint32_t line, const struct vfd_eve
 uint32_t reader_pair_comm(struct reader *r, uint32_t a, uint32_t b);
 /* The communicator of the window of a message, or CAUSAL_NONE. */
 uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_event *e);
-/* How a send that was posted there ends. */
+/* The mode of a send that was posted in this stack. */
 enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED };
 enum send_mode reader_send_mode(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
@@ -105,7 +110,10 @@ enum send_mode reader_send_mode(
 /* ---- locks.c */
 struct reader_locks *reader_locks_new(void);
 void reader_locks_free(struct reader_locks *l);
-/* All calls on windows once; then the end; then those on locks again, which meet each other. */
+/*
+ * First pass: reader_lock() for each call on a window, then reader_locks_end(). Second pass:
+ * reader_lock_meets() for each call on a lock tells which calls wait for each other.
+ */
 void reader_lock(struct reader *r, const struct vfd_event *e);
 void reader_locks_end(struct reader_locks *l);
 void reader_lock_meets(struct reader *r, uint32_t line, const struct vfd_message *m);
@@ -117,9 +125,12 @@ void reader_file_call(struct reader *r, uint32_t line, const struct vfd_function
 /* ---- probes.c */
 struct reader_probes *reader_probes_new(uint32_t lines);
 void reader_probes_free(struct reader_probes *p);
-/* Whether some call of MPI_Probe() may be in the files. */
+/* True if the files may have calls of MPI_Probe(). */
 bool reader_has_probes(const struct reader *r);
-/* All calls, if there are such, and all messages once; then each call of MPI that a line enters. */
+/*
+ * First pass, if reader_has_probes(): reader_probe_entered() for each call, reader_probe_received()
+ * for each message. Second pass: reader_probe() for each call of MPI that a line enters.
+ */
 void reader_probe_entered(struct reader *r, const struct vfd_event *e);
 void reader_probe_received(struct reader *r, const struct vfd_event *e);
 void reader_probe(struct reader *r, uint32_t line, const struct vfd_function *f, int64_t enter);

@@ -24,7 +24,9 @@ struct clock_sync;
 struct transport;
 struct pollfd;
 
-/* transport has post and look, and outlives the result. All agents call it at about the same time.
+/*
+ * transport has the functions post and look, and must outlive the result. All agents call this at
+ * about the same time.
  */
 struct clock_burst *clock_burst_new(struct transport *transport, double interval_s);
 void clock_burst_free(struct clock_burst *b);

@@ -52,7 +52,7 @@ struct clock_talk {
 /* clocks_raw_ns() as int64_t. */
 int64_t clock_talk_now(void);
 
-/* Sleeps a while, longer each time (*pause: 0 at first); false: a descriptor is ready. */
+/* Sleeps, longer each time (*pause: 0 at first); returns false if a descriptor is ready. */
 bool clock_talk_rest(const struct clock_talk *t, int64_t *pause);
 
 struct clock_measure {
@@ -75,7 +75,9 @@ struct clock_served {
 	bool complete, again; /* it said that it is done; that it wants more */
 };
 
-/* Serves an agent that asks now, if there is one; or tells that one has had its last burst. */
+/*
+ * Serves an agent that asks now, if there is one, or takes the message that an agent sends no more.
+ */
 struct clock_served clock_talk_serve(struct clock_talk *t);
 
 #endif

@@ -82,7 +82,7 @@ size_t clock_sync_ends(const struct clock_sync *c, struct clock_sync_point ends[
 /* Converts local to global time; never decreases, except where the clock jumped. */
 int64_t clock_sync_global(const struct clock_sync *c, int64_t local);
 
-/* The same as clock_sync_offset() from the last few sync points only; needs no settling. */
+/* clock_sync_offset() from the last few sync points only; needs no clock_sync_settle(). */
 int64_t clock_sync_latest(const struct clock_sync *c, int64_t local, int64_t *error);
 
 /* Sums for the summary; c is settled. The greatest error is also that of what is traced. */

@@ -31,15 +31,14 @@ const char *collate_host(const struct transport *transport, unsigned i);
 const char *collate_host_of(const struct transport *transport, int rank);
 
 /*
- * At the end, called by each agent within half of deadline_s of the others.
- * mine is only read. Agent 0 gets *whole (without processes[]), in which agents
- * that died or did not answer are marked as missing. Every agent gets the
- * ids in the job of the stacks of mine (profile/ids.h), which cost it nothing that grows with the
- * job. 0 or -errno: -EOWNERDEAD
+ * Collates. Each agent calls it at the end, within half of deadline_s of the others; it takes up to
+ * 1.25 * deadline_s. mine is only read. Agent 0 gets *whole (without processes[]), made of the
+ * profiles that came; agents that died or did not answer are marked as missing in it. Every agent
+ * gets *numbers: the ids in the job of the stacks of mine (profile/ids.h), NULL if they did not
+ * come; their memory does not grow with the job. The caller frees both. Returns 0, or -EOWNERDEAD
  * (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is
- * cut off from all others, though they may have written node profiles. *numbers is NULL if they did
- * not come; *whole at agent 0 has the profiles that came. Takes up to 1.25 * deadline_s. The caller
- * frees all. transport may be NULL: this is the only agent.
+ * cut off from all others, which may have written node profiles all the same. transport NULL: this
+ * is the only agent.
  */
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
 	struct profile **whole, struct profile_number **numbers, size_t *n_numbers);

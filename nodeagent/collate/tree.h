@@ -34,14 +34,17 @@ struct collate_plan {
 	uint32_t n_present; /* in the last run */
 	bool cut_off;	    /* our own MPI has gone */
 	char root_host[64]; /* of agent 0; cut if it is longer */
-	bool in_place;	    /* of an agent that has died: we are its proxy */
-	bool over;	    /* ... and agent 0 has said that the job is over */
-	bool together;	    /* ... for all agents */
-	/* the message with the numbers: at agent 0 after the run; in place of a dead agent if it
-	 * has come before it is wanted */
+	bool in_place; /* this process is the proxy of an agent that has died, and takes its place
+			*/
+	bool over;     /* in_place: agent 0 has said that the job is over */
+	bool together; /* ... and all agents leave together */
+	/*
+	 * the message with the numbers: at agent 0 after the run; in place of a dead agent if it
+	 * has come before it is wanted
+	 */
 	void *down;
 	size_t down_bytes;
-	bool down_leaves;	      /* it may leave yet */
+	bool down_leaves;	      /* a send of it may not be complete, so it is not freed */
 	struct keys keys[LEVELS_MAX]; /* in this run: of the children that have delivered */
 	struct keys own;	      /* ... and of this agent's own profile */
 

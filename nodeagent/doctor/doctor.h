@@ -21,11 +21,12 @@ struct diagnosis {
 		enum finding finding;
 		char *text;
 	} * lines;
-	bool linked;	   /* our library is part of it, also if that is not enough */
-	bool instrumented; /* it, or a library of it, calls the hooks */
+	bool linked;	   /* the program is linked with our library, even if that is not enough */
+	bool instrumented; /* the program, or a library of it, calls the hooks */
 	bool no_mpi;	   /* it uses MPI, and is linked with the shared library without MPI */
 	bool refused;	   /* something prevents tracing */
-	char *limits;	   /* what alone will be traced, "its MPI calls", or NULL: functions */
+	char *limits; /* the only things that will be traced, "its MPI calls"; NULL: functions, too
+		       */
 };
 
 struct doctor_question {
@@ -35,7 +36,7 @@ struct doctor_question {
 	const char *config; /* file for diagnose_host(), or NULL */
 };
 
-/* Adds what is found. NULL, or why there is nothing to examine. */
+/* Adds findings to *d. Returns NULL, or why there is nothing to examine. */
 const char *doctor_examine(struct diagnosis *d, const struct doctor_question *q);
 void diagnosis_free(struct diagnosis *d);
 

@@ -6,14 +6,14 @@
 struct patient;
 
 /*
- * Tells the linker's name of each function of this file that calls the hooks, by address. None if
- * that cannot be known: a file that is stripped, or not of x86-64.
+ * Calls tell() with the linker's name of each function in this file that calls the hooks, in the
+ * order of addresses. Tells none if they cannot be found: the file is stripped, or not of x86-64.
  */
 void hooked_functions(const char *path, void (*tell)(void *ctx, const char *name), void *ctx);
 
 /*
- * namespaces.c: how many of them are of which namespace, and what to do if most are of
- * the C++ standard library; nothing of a program without C++.
+ * namespaces.c: adds a finding on how many of these functions are in which namespace, and what to
+ * do if most are of the C++ standard library. Adds nothing for a program without C++.
  */
 void diagnose_namespaces(struct patient *p);
 

@@ -145,7 +145,8 @@ struct exporter {
 	char *path;	/* the folder, for formats that fill one */
 	char *error;	/* the first one, a sentence */
 	bool full;	/* there are more than bytes_most */
-	unsigned steps; /* of the progress bar: walks there will be, and were */
+	unsigned steps; /* of the progress bar: number of walks in all; steps_done: of those that
+			   ended */
 	unsigned steps_done;
 	double shown; /* when it was last drawn, s; < 0: never */
 
@@ -176,7 +177,8 @@ struct export_format {
 	 * (export_stopped()) nothing is made.
 	 */
 	char *(*convert)(FILE *json, const char *from, const char *to);
-	bool binary; /* no text, of which only what can be seen would go to standard output */
+	bool binary; /* the format is no text, so control characters are not removed on standard
+			output */
 };
 
 extern const struct export_format export_formats[];

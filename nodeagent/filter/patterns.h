@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The patterns of filter.only and filter.not, and which of them have met a function. */
+/* The patterns of filter.only and filter.not, and which of them have fitted a function. */
 #ifndef VFTR_NODEAGENT_FILTER_PATTERNS_H
 #define VFTR_NODEAGENT_FILTER_PATTERNS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which frames are not in a profile: profile.exclude and profile.depth. Their time is that of
- * their callers, and what they call is called by these.
+ * Which frames are left out of a profile: profile.exclude and profile.depth. The time of such a
+ * frame is added to its caller, and the functions that it calls become callees of its caller.
  */
 #ifndef VFTR_NODEAGENT_GATHER_LEFT_OUT_H
 #define VFTR_NODEAGENT_GATHER_LEFT_OUT_H
@@ -12,15 +12,20 @@
 struct conf;
 struct left_out;
 
-/* NULL: all frames are in it. The caller frees. */
+/* NULL: no frame is left out. The caller frees. */
 struct left_out *left_out_new(const struct conf *c);
 void left_out_free(struct left_out *l);
 
-/* True of functions and regions, which constructs of OpenMP and functions of CUDA are, too; calls
- * of MPI, and the places that they are made from, are always in it. */
+/*
+ * True if a frame with this key may be left out: functions and regions, also constructs of OpenMP
+ * and functions of CUDA. Calls of MPI and their call sites never are.
+ */
 bool left_out_may(uint64_t key);
 
-/* Is a frame with this name, the id-th of its profile, left out at this depth? main() is at 1. */
+/*
+ * True if a frame is left out. name: its name, which has number id in the profile; depth: of the
+ * frame, 1 for main().
+ */
 bool left_out_has(struct left_out *l, const char *name, uint32_t id, uint32_t depth);
 
 /* No frame deeper than this is in a profile; UINT32_MAX: there is no such depth. */

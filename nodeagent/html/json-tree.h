@@ -16,9 +16,11 @@ struct json_tree;
 struct value;
 struct json;
 
-/* Of what write() writes, as a reader of its text has it: so pages have the numbers that programs
- * get. What it hands over late has to be there as long as the tree. NULL: *error says why, which
- * the caller frees. */
+/*
+ * The tree of the JSON that write() writes, as a reader of its text would get it: so pages have the
+ * numbers that programs get. What write() hands over late must live as long as the tree. NULL with
+ * *error, which the caller frees: it failed.
+ */
 struct json_tree *json_tree_of(
 	void (*write)(struct json *j, const void *what), const void *what, char **error);
 void json_tree_free(struct json_tree *all);
@@ -48,20 +50,28 @@ const char *value_key(const struct json_tree *all, const struct value *v);
 
 bool value_is_true(const struct value *v);
 const char *value_text(const struct json_tree *all, const struct value *v);
-/* Of numbers; else NAN. */
+/* The value of a number; NAN for another value. */
 double value_real(const struct value *v);
-/* Of a member. These two read nothing else of an object that is handed over late. */
+/*
+ * value_real() of a member. This and value_short_text() read only that member of an object that is
+ * handed over late.
+ */
 double value_real_of(const struct json_tree *all, const struct value *v, const char *key);
-/* A member that is a text of less than VALUE_DIGITS bytes, in text; else "". */
+/*
+ * Copies a member that is a text of less than VALUE_DIGITS bytes to text, and returns that; "" if
+ * there is none.
+ */
 const char *value_short_text(
 	const struct json_tree *all, const struct value *v, const char *key, char *text);
-/* The number so that the same value is read back from it; NULL: it is no number. In text, which has
- * room for VALUE_DIGITS bytes. */
+/*
+ * Writes a number with as many digits as are needed to read the same value back to text, which has
+ * room for VALUE_DIGITS bytes, and returns text; NULL: v is no number.
+ */
 #define VALUE_DIGITS 32
 const char *value_exact(const struct value *v, char *text);
 /*
- * Writes it, without elements of arrays for which keep() is false. Texts are cut at so many columns
- * of a terminal.
+ * Writes a value as JSON, without elements of arrays for which keep() is false. Texts are cut to
+ * `columns' columns of a terminal.
  */
 struct value_writing {
 	bool (*keep)(const struct value *array, const struct value *element, size_t index,

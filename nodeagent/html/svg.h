@@ -18,7 +18,7 @@ void svg_end(struct html *h);
 struct svg_box {
 	double x, y, width, height;
 };
-/* title: what is told of it; fill: "#rrggbb". */
+/* title: text that is shown for the box; fill: "#rrggbb". */
 void svg_rect(struct html *h, struct svg_box box, const char *fill, const char *title);
 enum svg_anchor { SVG_LEFT, SVG_MIDDLE, SVG_RIGHT };
 /* fill: NULL: as the page's text. */
@@ -28,7 +28,7 @@ void svg_line(struct html *h, double x, double y, double to_x, double to_y);
 
 /* The colour map cividis, which people who see few colours see, too: part from 0 to 1. */
 const char *svg_map_colour(double part);
-/* Black or white, what can be read on it. */
+/* Black or white: the colour in which a text can be read on fill. */
 const char *svg_ink(const char *fill);
 
 #endif

@@ -28,12 +28,15 @@ struct asking_clock {
  * ticks. */
 struct asking_sums {
 	uint64_t calls;	  /* that were made */
-	uint64_t kept;	  /* of these; not multiplied */
-	uint64_t unknown; /* of a member that is needed there is no word, or no clock */
-	/* of these: have waited so long for members of their own node, at least */
+	uint64_t kept;	  /* of `calls', those in kept instances */
+	uint64_t unknown; /* of which a needed member, or a clock, is not known */
+	/*
+	 * of `unknown': those that have waited at least partly_ticks for members of their own node
+	 */
 	uint64_t partly, partly_ticks;
 	uint64_t waited, waited_ticks, error_ticks; /* that have waited for another rank */
-	uint64_t below, below_ticks; /* for one on another node, no longer than the clocks' error */
+	uint64_t below, below_ticks; /* that have waited for a rank on another node no longer than
+					the error of the clocks */
 };
 
 /*
@@ -43,14 +46,14 @@ struct asking_sums {
 void asking_report(const struct elsewhere *e, const struct asking_clock *c, int home, int agents,
 	size_t most, void (*send)(void *arg, struct words *w), void *arg);
 
-/* Sets those of homes, by agent, to which it has reports. */
+/* Sets homes[i] for each agent i to which this one has reports. */
 void asking_homes(const struct elsewhere *e, int agents, bool *homes);
 
 /*
- * answers: by agent, what the homes said, without the first two words of each message; of who
- * said nothing, or not all, all that is missing is unknown, but for members of this node. Counts
- * the waits; longest: what calls that complete several operations have waited for so far. sums:
- * zeros, ELSEWHERE_LOG2_MAX + 1 of them, by n.
+ * Counts the waits by the answers of the homes. answers: by agent, without the first two words of
+ * each message; where answers are missing, only members on this node are known. longest: the waits
+ * so far of calls that complete several operations. sums: ELSEWHERE_LOG2_MAX + 1 of them, by n,
+ * zeros at first.
  */
 void asking_count(struct elsewhere *e, struct longest *longest, const struct asking_clock *c,
 	const struct words *answers, int agents, struct asking_sums *sums);

@@ -14,13 +14,15 @@
 
 struct host;
 
-/* From the first rank on such calls are kept, if there are other agents and with mpi.waits; in
- * the end it adds how many were compared to the profile. */
+/*
+ * From the first rank on keeps such calls, if there are other agents and mpi.waits is on; at the
+ * end adds the number of compared calls to the profile.
+ */
 extern const struct process_observer collectives_observer;
 
 /*
- * Compares them, in the time that a part of agent.deadline_s gives. Of agents that do not answer
- * nothing is known: calls that need them count as not compared.
+ * Compares the calls, which takes at most a part of agent.deadline_s. Calls that need an agent
+ * which does not answer count as not compared.
  */
 void collectives_end(struct host *host);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What senders did before they sent, for receivers on other nodes that have waited for them: the
- * agent of the sender tells histories (replay/comm/history.h) before the sends that have them,
- * each once to an agent, and the names of their call paths. The same before locks of windows that
- * were given back, and before answers, whose parts of histories name call paths.
+ * Sends histories (replay/comm/history.h) to agents whose processes have waited: what a sender did
+ * before it sent, what a process did before it gave a lock of a window back. The agent of that
+ * process sends each history once to an agent, before the first message that refers to it, and the
+ * names of the call paths in it before the history.
  *
  * Words:
  *	PATH, number, parent, bytes, the name in words
@@ -22,22 +22,28 @@ struct host;
 struct node;
 struct process;
 
-/* What one other agent was told. Begins as zeros. */
+/* What one other agent was sent. Begins as zeros. */
 struct far_telling {
 	struct words words; /* that were not sent yet */
 	struct map32 histories;
 	struct map64 paths; /* node -> number */
 };
 
-/* Its number there, 0: there is none; p: whose history it is, a process here. */
+/*
+ * Sends a history of p, a process here, if it was not sent yet. Returns its number for the other
+ * agent; 0: there is none.
+ */
 uint32_t far_tell(
 	struct far_telling *f, const struct host *host, const struct process *p, uint32_t history);
-/* The number there of a path in the trees of p, whose name is told; 0: it is none. */
+/*
+ * Sends a path in the trees of p, if it was not sent yet. Returns its number for the other agent;
+ * 0: there is none.
+ */
 uint32_t far_tell_path(struct far_telling *f, const struct host *host, const struct process *p,
 	const struct node *path);
 void far_telling_free(struct far_telling *f);
 
-/* What other agents told. Begins as zeros. */
+/* What other agents have sent. Begins as zeros. */
 struct far_heard {
 	struct map32 histories, paths; /* of one agent, by its number -> ours */
 	struct kept_history {
@@ -53,7 +59,7 @@ struct far_heard {
 #define FAR_PARTS_MAX ((size_t)1 << 22) /* further histories are not kept */
 #endif
 
-/* Another agent's numbers from here on. */
+/* To be called before the words of another agent, which has numbers of its own. */
 void far_heard_next(struct far_heard *f);
 /* NULL, or what is wrong; then the rest was not taken. */
 const char *far_take(struct far_heard *f, struct host *host, const uint64_t *words, size_t n);

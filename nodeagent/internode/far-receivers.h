@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Late receivers on other nodes. The agent of the sender tells with each send by which call it was
- * completed (match/wire.h); the agent of the receiver, which pairs them, answers with what those
- * calls have waited, as late-receivers.c says, and with the length of the longest message that was
- * sent at once. A wait that is no longer than the error of both clocks is not known.
+ * Late receivers on other nodes. The agent of the sender sends with each send by which call it was
+ * completed (match/wire.h). The agent of the receiver, which pairs sends and receives, answers with
+ * the waits of those calls, as late-receivers.c has them, and with the length of the longest
+ * message that was sent at once. Waits that are no longer than the error of both clocks are left
+ * out.
  *
  * Words of an answer:
  *	AT_ONCE, bytes
@@ -45,7 +46,10 @@ struct far_calls {
 	size_t n, cap;
 };
 
-/* How *told, in global times but for what completed it, which is of s, is told to another agent. */
+/*
+ * Prepares *told for another agent: it has global times but for the call that completed it, which
+ * is taken from s.
+ */
 void far_calls_tell(struct far_calls *f, const struct matching *m, struct match_send *told,
 	const struct match_send *s);
 /* Takes the answer, or a part of it. NULL, or what is wrong; then the rest was not taken. */
@@ -55,7 +59,7 @@ void far_calls_free(struct far_calls *f);
 
 /* ---- the agent of the receivers ------------------------------------------------------------ */
 
-/* What is found of the sends of one other agent. Begins as zeros. */
+/* The answer to one other agent about its sends. Begins as zeros. */
 struct far_receivers {
 	bool some_at_once;
 	uint64_t at_once;     /* bytes */
@@ -71,11 +75,15 @@ struct far_receivers {
 /* The pair is exact; error: of the clocks, ticks; all: those of this agent, or NULL. */
 void far_receiver_found(struct far_receivers *f, const struct match_send *s,
 	const struct match_receive *r, uint64_t error, const struct histories *all);
-/* The answer, and in paths->words what is told before it; f is empty then. */
+/*
+ * Writes the answer to *to, and to paths->words what must be sent before it. f is empty afterwards.
+ */
 void far_receivers_put(struct far_receivers *f, const struct matching *m, struct far_telling *paths,
 	struct words *to);
-/* How many words of an answer from that one on are one that far_calls_answer() takes, `most` at
- * most; at least one if most is FAR_ANSWER_WORDS. */
+/*
+ * The number of words, at most `most`, that can be sent as one part of the answer, from word `at'
+ * on: far_calls_answer() takes complete rows only. At least one if most is FAR_ANSWER_WORDS.
+ */
 size_t far_answer_part(const struct words *of, size_t at, size_t most);
 void far_receivers_free(struct far_receivers *f);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the times of members of collective calls meet. Each instance of a communicator with
- * members on several nodes has a home, one of the agents, by its hash: to that one each agent
- * reports its members, and is told for whom they waited. Both are arrays of words of 64 bits in
- * the byte order of the machine, cut into messages of about a MiB; times are global ns.
+ * Compares the times of members of collective calls on several nodes. Each instance of a
+ * communicator with such members has a home: the agent that its hash chooses. Each agent reports
+ * its members to that agent, which answers for whom they waited. Both are arrays of words of 64
+ * bits in the byte order of the machine, cut into messages of about a MiB; times are global ns.
  *
  * A report:
  *	version, the greatest error of the agent's clock (ns; UINT64_MAX: not known)
@@ -34,7 +34,10 @@
 
 #define HOME_ANSWER_WORDS 2
 
-/* Further ones are not compared. Of half of each every agent has its share for itself. */
+/*
+ * Most of each that a home keeps; further ones are not compared. Half of each is divided among the
+ * agents, so that none can take all.
+ */
 #ifndef HOME_INSTANCES_MAX
 #define HOME_GROUPS_MAX	   ((size_t)1 << 20) /* communicators */
 #define HOME_INSTANCES_MAX ((size_t)1 << 22)
@@ -75,10 +78,13 @@ bool home_give(struct home *h, int agent, size_t most, struct words *w);
 /* One answer out of a message, behind its first two words. */
 void home_read_answer(struct words_in *in, struct home_answer *a);
 
-/* Which agent is the home of what has this hash (elsewhere_hash()), and how many are homes. */
+/*
+ * home_of(): the agent that is the home of instances with this hash (elsewhere_hash()). homes():
+ * number of agents that are homes.
+ */
 int home_of(uint64_t hash, int agents);
 int homes(int agents);
-/* True if the agent is one. */
+/* True if the agent is a home. */
 bool home_is(int agent, int agents);
 
 #endif

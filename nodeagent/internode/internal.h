@@ -31,7 +31,7 @@ struct longest;
 struct longest_wait;
 struct traffic;
 
-/* Processes that were asked for last are kept by their ranks. */
+/* A cache of the last results of matching_process(), by rank. */
 #define ASKED 256u
 
 struct asked {
@@ -103,7 +103,9 @@ const struct process *matching_process(const struct matching *m, uint64_t proc_i
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
 /* A late process here, of another job than that of t, which may be NULL: traffic_late_job(). */
 uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t);
-/* Counts what the late one did meanwhile, if that is known; t: of the one that waited. */
+/*
+ * Counts what the late process did during wait w, if that is known; t: of the process that waited.
+ */
 void matching_causes(struct matching *m, struct traffic *t, struct longest_wait *w);
 struct longest *matching_longest(struct matching *m);
 
@@ -112,7 +114,7 @@ void matching_late_receiver(
 	struct matching *m, const struct match_send *s, const struct match_receive *r);
 /* Counts those that are known now, and frees what was kept. */
 void matching_late_receivers_end(struct matching *m);
-/* Whether the call that completes a send of t has waited for it alone. */
+/* Whether the call that has completed a send of t completes other operations, too. */
 enum matching_completes { COMPLETES_NONE, COMPLETES_ONE, COMPLETES_SEVERAL };
 enum matching_completes matching_completes(const struct traffic *t, const struct match_send *s);
 /* True for the number of the path of an MPI_Sendrecv(): it sends and receives. */
@@ -122,11 +124,13 @@ struct unproven *matching_unproven(struct matching *m);
 /* matching.c: a number for a process's id, always the same. */
 uint32_t matching_index(struct matching *m, uint64_t proc_id);
 
-/* matching.c: that of all messages, of the same threads as `like`, made if need be. */
+/* matching.c: the sum over all rounds for the threads of `like`, made if need be. */
 struct thread_pair *matching_recent_pair(struct matching *m, const struct thread_pair *like);
 
-/* matching.c: the one of the same threads as `like`, made if need be; the others, if there are
- * `most` already. */
+/*
+ * matching.c: the sum in s for the threads of `like`, made if need be; s->others if there are
+ * `most` already.
+ */
 struct thread_pair *matching_pair_of(
 	struct matching *m, struct pair_sums *s, const struct thread_pair *like, size_t most);
 

@@ -24,10 +24,13 @@ struct matching;
 
 /* Adds the ids of processes that may have had the same locks to a set. */
 void lock_exchange_want(const struct host *host, struct map64 *wanted);
-/* What the agent of these processes is told; histories go to *causes, and before it. */
+/*
+ * Writes to *to what is sent to the agent of these processes; *causes gets the histories, which are
+ * sent before it.
+ */
 void lock_exchange_put(const struct matching *m, const struct rank_set *proc_ids,
 	struct far_telling *causes, struct words *to);
-/* What another one tells. NULL, or what is wrong; then the rest was not taken. */
+/* Takes the words of another agent. Returns NULL, or what is wrong; then the rest was not taken. */
 const char *lock_exchange_take(struct matching *m, const uint64_t *words, size_t n);
 
 #endif

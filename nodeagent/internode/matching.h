@@ -24,9 +24,9 @@ struct profile;
 
 /* Processes join with their rank, unless mpi.match is off, and leave at their end. */
 extern const struct process_observer matching_observer;
-/* The rank in a session of one that has joined for MPI already. */
+/* Adds the session's rank of a process that has joined with its MPI rank before. */
 void matching_join_session(struct process *p, uint32_t rank, uint64_t job);
-/* Its last record was given. */
+/* To be called when the last record of p was given to the matcher. */
 void matching_leave(struct process *p);
 
 /* After the end of all processes: exchanges sends with other nodes and settles the rest. */

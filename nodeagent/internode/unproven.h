@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of standard sends for their receivers. Such a send may have been sent at once, and then its
- * call took long for another reason. Those that ended before their receives were posted were,
- * and so all are taken to be that are not longer; what is longer is known when the job is over.
- * Messages between nodes go another way than those within one, and are told apart.
- *
- * Until then waits are kept by their lengths: those of calls that completed nothing else in rows
- * that are sums; and of calls that completed several operations one by one, as such a call counts
- * for the operation that it waited for longest (replay/comm/longest.h).
+ * Waits of standard sends for their receivers. Such a message may be sent at once (eagerly): then
+ * the call took long for another reason, and has not waited. A message whose send ended before its
+ * receive was posted was sent at once; all messages that are not longer are taken to be, too. Which
+ * ones are longer is known when the job is over. Messages within a node and between nodes have
+ * limits of their own. Until then waits are kept with the lengths of their messages. Calls that
+ * completed one send are added to rows by call path, late rank and length. Calls that completed
+ * several operations are kept one by one, as such a call counts for the operation that it has
+ * waited for longest (replay/comm/longest.h).
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_UNPROVEN_H
 #define VFTR_NODEAGENT_INTERNODE_UNPROVEN_H
@@ -32,19 +32,21 @@ struct unproven_send {
 };
 
 struct unproven *unproven_new(void);
-/* Those that are known now count; frees u, which may be NULL. */
+/* Counts the waits for messages that were not sent at once; frees u, which may be NULL. */
 void unproven_end(struct unproven *u, struct matching *m);
 
-/* One of this length was sent at once. */
+/* A message of this length was sent at once. */
 void unproven_at_once(struct unproven *u, bool far, uint64_t bytes);
-/* True if one of this length may have been. */
+/* True if a message of this length may have been sent at once. */
 bool unproven_is_at_once(const struct unproven *u, bool far, uint64_t bytes);
 
-/* So many calls that completed nothing else, of which w is the sum of all waits. */
+/* Adds `calls' calls that completed nothing else; w: the sum of their waits. */
 void unproven_add(struct unproven *u, const struct unproven_send *s, const struct longest_wait *w,
 	uint64_t calls);
-/* One that completed several operations. Copies w, with its causes, which are counted then, unless
- * another one of that call says more; looks for them if they are on this node. */
+/*
+ * Adds the wait of a call that completed several operations. w is copied, with its causes, which
+ * are looked up if the late process is on this node. A longer wait of the same call replaces it.
+ */
 void unproven_add_among(struct unproven *u, struct matching *m, const struct unproven_send *s,
 	const struct longest_wait *w);
 

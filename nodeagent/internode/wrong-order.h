@@ -2,11 +2,11 @@
 /*
  * Messages in the wrong order (Wolf and Mohr, EuroPar 2003): a thread waited for a message until it
  * was sent, while one that was sent earlier lay there, which it received only in a later call.
- *
- * Messages are learnt in any order. Of each thread that receives the last waits are kept, until
- * such a message is learnt; and of messages those before which all that were received later were
- * sent later. Where there is no room for all, every second one of the older messages is forgotten,
- * or the oldest waits: then a wait may be taken to be in the right order, never in the wrong one.
+ * Messages become known in any order. For each receiving thread two lists are kept: its last waits,
+ * until such a message becomes known; and of its messages those after which only messages were
+ * received that were sent later. Where there is no room, every second one of the older messages, or
+ * the oldest waits, are forgotten: so a wait may be taken to be in the right order, never in the
+ * wrong one.
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
 #define VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
@@ -36,18 +36,18 @@ struct wrong_order_message {
 };
 
 /*
- * A wait has turned out to be in the wrong order: the message that lay there was received at this
- * path of the same process. It may be changed, and is forgotten then.
+ * Is told a wait that was in the wrong order. path: of the call, in the same process, that received
+ * the message which lay there. The function may change *w, which is forgotten afterwards.
  */
 typedef void wrong_order_found(void *arg, struct longest_wait *w, uint32_t path);
 
 struct wrong_order *wrong_order_new(wrong_order_found *found, void *arg);
 void wrong_order_free(struct wrong_order *o);
 
-/* wait: what the call has waited for this message; copied. NULL: nothing that counts. */
+/* Adds a message. wait: the wait of the call for this message, copied; NULL: it has not waited. */
 void wrong_order_add(struct wrong_order *o, const struct wrong_order_message *m,
 	const struct longest_wait *wait);
-/* That of the call of this thread that began then does not count any more. */
+/* Takes back the wait of the call of this thread that began at `enter'. */
 void wrong_order_take_back(
 	struct wrong_order *o, uint64_t destination, uint32_t thread, uint64_t enter);
 

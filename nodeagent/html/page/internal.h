@@ -22,7 +22,7 @@ struct pages {
 const struct value *page_member(const struct pages *p, const char *key);
 double page_number(const struct pages *p, const char *key);
 
-/* What has less of all time is folded into a rest. */
+/* Things with less than this part of all time are shown as one rest. */
 #define PAGE_LEAST 0.001
 #define PAGE_ROWS  500u /* of a table */
 
@@ -64,7 +64,7 @@ extern const size_t page_n_classes;
 const char *page_class_title(const struct pages *p, size_t class);
 /* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
-/* Of all ranks. */
+/* The sum of page_class_s() over all ranks. */
 double page_class_sum(const struct pages *p, size_t class);
 /* The classes that ranks have spent time for, from y = 0; page_legend_height() is its height. */
 void page_legend(struct html *h, const struct pages *p);
@@ -105,7 +105,7 @@ struct page_other;
 /* NULL: there is no second run. */
 struct page_other *page_other_of(const struct pages *p);
 void page_other_free(struct page_other *o);
-/* What is told of a row of the first run's stacks; the caller frees. */
+/* The text that is shown for a row of the first run's stacks; the caller frees. */
 char *page_difference_title(const struct page_other *o, const struct value *row);
 /* The classes of its box: "f" and, from far less to far more time, "d0" to "d6". */
 const char *page_difference_class(const struct page_other *o, const struct value *row);
