@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known of a job while it runs, of one node or of many. A view of many has the same
- * bounds as that of one: sums over all nodes are exact, of lists the largest rows remain, and
- * what was left out is counted.
- *
- * "Now" is the interval between two looks at a node's processes, which each node has its own
- * of: about the period that the viewer wished. Counts without that word are since the start
- * of the job. Times are ns. For one thread; a view belongs to whoever made it.
+ * A view: the numbers of a running job, of one node or of many. A view of many nodes is no larger
+ * than that of one: sums over all nodes are exact, lists have the largest rows, and rows that were
+ * left out are counted. "Now" is the interval between the last two looks at a node's processes:
+ * about the period that the viewer wished, at other times on each node. Counts without that word
+ * are since the start of the job. Times are ns. For one thread; a view belongs to whoever made it.
  */
 #ifndef VFTR_NODEAGENT_LIVE_VIEW_H
 #define VFTR_NODEAGENT_LIVE_VIEW_H
@@ -180,7 +178,7 @@ void live_add_node(struct live_view *v, const struct live_node *n);
 void live_add_rank(struct live_view *v, const struct live_rank *r);
 void live_add_missing(struct live_view *v, const struct live_missing *m);
 
-/* Of a name that is there the numbers are added; beyond the last row it is left out. */
+/* Adds a row, or its numbers to the row of the same name; left out if there is no more room. */
 void live_add_off(struct live_view *v, const struct live_off *o);
 
 /* The order of paths in a view, for qsort(). */

@@ -25,7 +25,10 @@ struct receive;
 struct space;
 struct stream;
 
-/* Of another node before this one's zero, times are below that. */
+/*
+ * True if time a is later than b. Times of other nodes may be before this one's zero: they are
+ * modulo 2^64.
+ */
 static inline bool is_later(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) > 0;

@@ -46,13 +46,16 @@ enum match_flag {
 	MATCH_OVERLAPS = 1 << 7,    /* a deferred receive: another thread posted at the same time */
 };
 
-/* How the caller knows the call; not looked at. */
+/* The kind of a send, for the caller; the matcher does not use it. */
 enum match_send_mode {
 	MATCH_SEND_OTHER,
 	MATCH_SEND_STANDARD,	/* it ends when the message is kept elsewhere, or received */
 	MATCH_SEND_SYNCHRONOUS, /* not before the receive is posted */
 	MATCH_SEND_IN_PARTS,	/* done_enter: when its last part was ready */
-	/* | of a sender on another node: what completed it has completed others, too */
+	/*
+	 * added to the others, for a sender on another node: the call that completed it has
+	 * completed other operations, too
+	 */
 	MATCH_SEND_AMONG = 4,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of MPI_Probe() that a receive is taken to have been probed for by: those of its thread
- * since the receive before. Nothing tells which message such a call has found. Times are ticks. For
- * one thread.
+ * The calls of MPI_Probe() that are taken to have looked for the message of a receive: those of its
+ * thread since the receive before, as no record tells which message a probe has found. Times are
+ * ticks. For one thread of the agent.
  */
 #ifndef VFTR_NODEAGENT_MATCH_PROBES_H
 #define VFTR_NODEAGENT_MATCH_PROBES_H
@@ -28,9 +28,12 @@ struct match_probes {
 };
 
 void match_probes_free(struct match_probes *p);
-/* Its number, not 0. */
+/* Adds a probe, and returns its number, which is not 0. */
 uint32_t match_probes_add(struct match_probes *p, const struct match_probe *probe);
-/* NULL: number is 0, or that one was forgotten. Until the next one is added. */
+/*
+ * The probe with this number, valid until the next one is added; NULL: number is 0, or it was
+ * forgotten.
+ */
 const struct match_probe *match_probes_find(const struct match_probes *p, uint32_t number);
 
 #endif

@@ -43,11 +43,11 @@ struct match *match_node_matcher(struct match_node *n);
 
 /* A process whose rank is known. concurrent: it may have MPI_THREAD_MULTIPLE. */
 struct match_process *match_process_new(struct match_node *n, uint64_t proc_id, bool concurrent);
-/* What this process sends to that one is matched here. */
+/* True if messages of this process to process proc_id are matched here. */
 bool match_process_meets(const struct match_process *p, uint64_t proc_id);
-/* A part of the send in partitions with this request is ready: the call that says so began then. */
+/* A call that began at `enter' has made a part of the partitioned send with this request ready. */
 void match_process_part(struct match_process *p, uint32_t request, uint64_t enter);
-/* Its last record was given. Frees it. */
+/* To be called after the last record of p. Frees p. */
 void match_process_end(struct match_process *p);
 
 /* The record of a call whose frame has ended; ids of processes in place of ranks. */

@@ -21,7 +21,10 @@
 /* To be called when SIGTERM comes; a second call changes nothing. */
 void ending_begin(void);
 
-/* Before files are written: the limits stay, however long that takes. */
+/*
+ * To be called before files are written: from now on the limits hold, even after the time of
+ * SIGKILL.
+ */
 void ending_writes(void);
 
 /* True if SIGTERM has come, and SIGKILL may follow. */
@@ -39,7 +42,7 @@ double ending_until(double own);
 /* The same for a part of the exchange with other agents. The first call starts its time. */
 double ending_exchange(double own_s);
 
-/* Has hear() called now and then during long waits, so that SIGTERM is noticed. NULL: no more. */
+/* Sets a function that long waits call now and then, so that SIGTERM is noticed; NULL: none. */
 void ending_listen(void (*hear)(void *ctx), void *ctx);
 void ending_hear(void);
 

@@ -15,8 +15,9 @@ struct record {
 	int agent, tag, hop; /* hop: down, to this child or one below */
 	bool final, all;     /* all: down, to `agent' and those below it */
 	bool urgent;	     /* up: waits for nothing, here and further on */
-	bool again, late;    /* up, here: the one before was final, too; has waited longer */
-	double due;	     /* goes on then */
+	bool again, late; /* up, here: the record before was final, too; this one has waited longer
+			     than `due' */
+	double due;	  /* time at which it is passed on */
 	size_t bytes;
 	char content[];
 };
@@ -27,7 +28,7 @@ struct records {
 
 /* A copy of the content; free() frees both. NUL follows the content. */
 struct record *record_new(int agent, uint64_t number, int tag, const void *buf, size_t bytes);
-/* Without next, hop, due and what is of the way up. */
+/* A copy without next, hop, due, and the members for the way up. */
 struct record *record_copy(const struct record *e);
 
 /* The list owns it from now on; a list of zeros is empty. */
@@ -42,8 +43,8 @@ void records_clear(struct records *list);
 size_t record_bytes(const struct record *e);
 size_t record_put(char *at, const struct record *e, double now);
 /*
- * The next one; *at moves on. NULL at the end, and where it makes no sense for so many agents. What
- * it has to wait counts from now on.
+ * Reads the next record, and moves *at behind it. NULL: there is none, or it makes no sense for
+ * this number of agents. The time that it has to wait counts from now on.
  */
 struct record *record_get(const char **at, const char *end, int agents);
 

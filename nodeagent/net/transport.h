@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all that agents say to each other, over TCP and over MPI. All of a job have the same. */
+/*
+ * Magic and version of all messages between agents, over TCP and over MPI. All agents of a job have
+ * the same.
+ */
 #define TRANSPORT_MAGIC	    "vftrpeer"
 #define TRANSPORT_VERSION   5
 #define TRANSPORT_ORDER	    0x01020304u /* as this machine stores it: others see another one */
@@ -121,7 +124,9 @@ struct transport {
 	double (*next)(struct transport *p);
 	int fd;
 	uint64_t news;
-	/* Grows when an agent was started anew, before the plan: it has nothing of what was said.
+	/*
+	 * Grows when an agent is started anew before the plan is made: it has none of the messages
+	 * that were sent to the old one.
 	 */
 	uint64_t anew;
 
@@ -134,23 +139,27 @@ struct transport {
 	void (*collated)(struct transport *p);
 
 	/*
-	 * Over a tree of the agents (route.h), so that agent 0 has few messages; NULL: they go from
-	 * agent to agent. To agent 0, where they come from their sender, in order; and from there
-	 * to one or to all others. Contents are copied. to_root: waits up to hold_s for the same
-	 * from others, or until all below have told, as `final` ones do, or all below that had told
-	 * one that is not final. So long as another agent below has one that is not final as its
-	 * last one, a message waits longer: nothing changes by it for agent 0, which waits for that
-	 * one. hold_s 0: none of this, at once. Of messages that wait, or where another agent dies,
-	 * one may be lost if this agent has sent a later one with the same tag. 0 or -errno. To be
-	 * called by transport_to_root() and so on.
+	 * Messages over a tree of the agents (route.h), so that agent 0 has few of them; NULL: they
+	 * are sent directly. to_root(): to agent 0, which receives those of one sender in order.
+	 * to_one(), to_all(): from agent 0 to one, or to all others. Contents are copied. Return 0
+	 * or -errno. To be called by transport_to_root() and so on.
+	 *
+	 * to_root(): on the way a message is held for up to hold_s, to be sent on together with
+	 * others: until all agents below have sent one that is `final`, or all that have sent one
+	 * that is not. It is held longer while the last message of another agent below is not
+	 * final, as agent 0 waits for that agent anyway. hold_s 0: it is not held. A held message,
+	 * and any if another agent dies, may be lost if its sender has sent a later one with the
+	 * same tag.
 	 */
 	int (*to_root)(struct transport *p, int tag, const void *buf, size_t bytes, bool final,
 		double hold_s);
 	int (*to_one)(struct transport *p, int to, int tag, const void *buf, size_t bytes);
 	int (*to_all)(struct transport *p, int tag, const void *buf, size_t bytes);
 	struct route *route;
-	/* While receive() waits; true: it returns -EINTR, as what it waits for may have come along
-	 * the tree, or something is to be passed on soon. NULL: nothing to do. */
+	/*
+	 * Called while receive() waits. True: receive() returns -EINTR, as the message may have
+	 * come over the tree, or something has to be passed on soon. NULL: there is nothing to do.
+	 */
 	bool (*attend)(struct transport *p);
 
 	struct collate_plan *plan; /* of collate/, which frees it */

@@ -63,9 +63,9 @@ void profile_pairs_group_threads(struct profile *p);
 const char *profile_pairs_valid(const struct profile *p);
 
 /*
- * waits.c: of one kind at one stack, keeps the PROFILE_LATE_MAX late ranks with the most time in
- * waits[], which is sorted, and makes the rest one of PROFILE_ELSEWHERE; causes[] of more ranks
- * follow them.
+ * waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX late ranks with the most time in
+ * waits[], which is sorted, and adds the others up as one of PROFILE_ELSEWHERE; does the same in
+ * causes[].
  */
 void profile_waits_limit(struct profile *p);
 

@@ -69,8 +69,8 @@ struct profile_matching {
 };
 
 /*
- * CPU time against wall time, of the processes of which it is known. A rank that had less of a
- * CPU than it was ready for had to share it.
+ * CPU time and wall time, over the processes of which both are known. A rank whose first thread was
+ * ready to run and had no CPU had to share one.
  */
 struct profile_cpu {
 	uint64_t ns, queued_ns, wall_ns; /* sums; wall_ns is 0 if nothing is known */
@@ -82,8 +82,10 @@ struct profile_cpu {
 	uint64_t most_queued_ns, queued_wall_ns;
 };
 
-/* Whose command line is in profile_start.command: that of vftr run; of a launcher's task; of the
- * process that was traced first, where no agent has started the program. */
+/*
+ * Whose command line profile_start.command is: of vftr run; of a launcher's task; of the process
+ * that was traced first, if no agent has started the program.
+ */
 enum profile_start_whose {
 	PROFILE_START_RUN,
 	PROFILE_START_TASK,
@@ -211,14 +213,14 @@ const char *profile_valid(const struct profile *p);
  */
 int profile_stack_cmp(const struct profile *a, uint32_t i, const struct profile *b, uint32_t j);
 
-/* What a warning begins with that is kept of the job only if all its nodes have it. */
+/* A warning that begins with this is kept for the job only if all of its nodes have it. */
 #define FILTER_WARNING "filter."
 /* Adds a warning (copied); duplicates are kept once. */
 void profile_warn(struct profile *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Whether a window of global time is as long as its node's clock says: up to what clocks
- * differ and are corrected, 1/64 and 1 ms.
+ * True if a window of global time is as long as `ns' by its node's clock, up to the corrections of
+ * clocks: 1/64 of ns, and 1 ms.
  */
 static inline bool profile_is_window(int64_t begin_ns, int64_t end_ns, uint64_t ns)
 {

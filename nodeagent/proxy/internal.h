@@ -57,7 +57,7 @@ static inline int32_t request_ms(double s)
 /* Sends (out) or receives all bytes. False: the other side is gone, or `until` has passed. */
 bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until);
 
-/* In the agent: sets the socket to its proxy, and the eventfd that the proxy rings, or -1. */
+/* In the agent: sets the socket to its proxy, and the eventfd to which the proxy writes, or -1. */
 void proxy_found(int fd, int bell);
 
 /* counts.c: for tests, which set $VFTR_TEST_MESSAGES; see vftr-internals(7). */

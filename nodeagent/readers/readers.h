@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rings of a host are read by one thread, or by several if that is not enough (agent.readers).
- *
- * They read in rounds. In each, every ring is read as far as its words concern nothing but its own
- * thread, which nearly all do: enters and exits of known paths. That is done side by side, a ring
- * by one thread at a time. Then all but one wait, and that one, the agent's, does what concerns
- * more than one thread, in the order of processes and rings: new paths, messages, OpenMP, the
- * sampling file, damage. So nothing but replays and trees is used by several threads, one after the
- * other, and what comes out does not depend on how many they are.
+ * They read in rounds of two parts. In the first, all threads share the rings, each ring read by
+ * one thread, up to the first word that concerns more than the ring's own thread; nearly all words,
+ * enters and exits of known paths, do not. In the second part the agent's thread alone takes the
+ * words that were left, in the order of processes and rings: new paths, messages, OpenMP, the
+ * sampling file, damage. So a replay and its tree are used by several threads one after the other,
+ * all else by the agent's thread, and results do not depend on the number of threads.
  */
 #ifndef VFTR_NODEAGENT_READERS_READERS_H
 #define VFTR_NODEAGENT_READERS_READERS_H

@@ -50,7 +50,10 @@ struct recorder_sum recorder_sum(const struct host *host);
 
 /* ---- the flight recorder: sampling.keep -------------------------------------- */
 
-/* True if one of that kind would be written now: the text for the log may be made then. */
+/*
+ * True if a file would be written for an event of this kind now; else its text for the log need not
+ * be made.
+ */
 bool recorder_awaits(const struct host *host, enum result_event kind);
 /* number: of the iteration, of the rank or process that died; of signals and requests of_pid is
  * false, and the number is how many there have been. stamp: of a request, as in host->request. */
@@ -60,17 +63,22 @@ struct flight_event {
 	uint64_t number, stamp;
 };
 /*
- * Something has happened here, for which what is kept is to be written if sampling.when names it;
- * signals and requests are numbered. what: for the log. False: no file of its own is written for
- * it; one may be on its way that has it, too.
+ * An event has happened here: if sampling.when names its kind, writes the kept events to a file.
+ * Numbers signals and requests. what: for the log. Returns false if no file of its own is written
+ * for it; it may be in one that is being written.
  */
 bool recorder_event(struct host *host, struct flight_event e, const char *what);
-/* The same, as another agent has said. */
+/* The same for an event that another agent has told of. */
 void recorder_event_elsewhere(struct host *host, struct flight_event e);
-/* A viewer asks that what is kept is written; host->request says what becomes of it, at once and
- * later. stamp: UNIX time in ns; an older one than that of the last request is passed over. */
+/*
+ * A viewer asks that the kept events are written. host->request has the state of the request.
+ * stamp: UNIX time in ns; a request that is older than the last one is ignored.
+ */
 void recorder_request(struct host *host, uint64_t stamp);
-/* Once for each event here that is written: the other agents are to hear of it. */
+/*
+ * The next event of this node that is written and that the other agents have to hear of; false:
+ * there is none.
+ */
 bool recorder_event_news(struct host *host, struct flight_event *e);
 
 /* A round of a session has begun (rounds.h). */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process gives up for good, so that a mistake in what reads files and messages of others
- * is worth less: system calls, by a filter of the kernel (seccomp), and all that set-user-ID
- * programs would give (no-new-privileges). A refused call fails with EPERM, or ENOSYS where the
- * C library then takes another one: nothing ends by it.
+ * Takes rights away from a process for good, so that whoever exploits a mistake in code that reads
+ * foreign files and messages gains less: system calls, by a filter of the kernel (seccomp), and the
+ * rights of set-user-ID programs (no-new-privileges). A refused call fails with EPERM, or with
+ * ENOSYS where the C library then makes another call; it does not end the process.
  *
- * The filter is inherited by children. So it is never set in a process that has yet to execute
- * the traced command, nor in one that such a process comes from: COMMAND is a child of the
- * supervisor, or this process is a child of what becomes COMMAND.
+ * The filter is inherited by children. So it is never set in a process that has yet to execute the
+ * traced command, nor in one that such a process comes from: COMMAND is a child of the supervisor,
+ * or this process is a child of what becomes COMMAND.
  */
 #ifndef VFTR_NODEAGENT_SANDBOX_SANDBOX_H
 #define VFTR_NODEAGENT_SANDBOX_SANDBOX_H

@@ -33,8 +33,10 @@ void sessions_end(struct agent *a);
 
 /* To be called repeatedly. Seconds until the next call. */
 double sessions_tick(struct agent *a);
-/* Reports what the processes of this node do, MPI ranks or not. False: no other node could be
- * asked; else all_idle() follows when no node is busy and one is quiet. */
+/*
+ * Reports what the processes of this node do, MPI ranks or not. Returns false if no other agent can
+ * be asked; else all_idle() is called as soon as no node is busy and at least one is quiet.
+ */
 enum session_activity { SESSION_NOBODY, SESSION_BUSY_NODE, SESSION_QUIET };
 bool sessions_idle(struct agent *a, enum session_activity what);
 /* Another agent and its processes are gone. */

@@ -16,7 +16,7 @@ struct stack_events;
 struct stack_raw {
 	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW, where ticks are not known */
 	uint64_t ticks;		    /* of records, or 0 */
-	uint64_t period_ns;	    /* of CPU time, that it stands for */
+	uint64_t period_ns;	    /* CPU time for which it stands */
 	const uint64_t *regs;	    /* STACK_REGS of them: those that unwind.c knows */
 	const unsigned char *stack; /* the bytes from the stack pointer on ... */
 	size_t stack_bytes;	    /* ... that were there */
@@ -39,8 +39,10 @@ size_t stack_events_bytes(enum stack_depth depth);
 
 /* 0, or the errno with which the kernel refuses samples of this process. */
 int stack_events_refused(void);
-/* What such an errno means, "perf_event_paranoid is 3, and ..."; the caller frees. NULL: it is
- * no refusal, but a want of memory or of descriptors. */
+/*
+ * What such an errno means, "perf_event_paranoid is 3, and ..."; the caller frees. NULL: not a
+ * refusal, but too little memory or too few descriptors.
+ */
 char *stack_events_why(int error);
 
 /* For the thread tid, with a sample each period_ns. NULL: *error is a positive errno. */
@@ -48,12 +50,12 @@ struct stack_events *stack_events_open(
 	int tid, uint64_t period_ns, enum stack_depth depth, int *error);
 void stack_events_close(struct stack_events *e);
 
-/* From now on; what was stored before must have been read. */
+/* Sets the period from now on. To be called when all stored samples were read. */
 void stack_events_set_period(struct stack_events *e, uint64_t period_ns);
 
 /*
- * Gives what was stored to take(), oldest first, at most `most' samples. False: the thread runs
- * another program (execve()), and nothing more is given.
+ * Calls take() for the stored samples, oldest first, at most `most'. Returns false if the thread
+ * has become another program (execve()): then no more samples come.
  */
 bool stack_events_read(struct stack_events *e, size_t most,
 	void (*take)(void *ctx, const struct stack_raw *s), void *ctx);

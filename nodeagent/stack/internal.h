@@ -13,7 +13,7 @@ struct process;
 struct stack_process;
 struct thread_ring;
 
-/* Of a host, from its first process that is sampled on. */
+/* The state of a host; it exists from the first sampled process on. */
 struct stacks {
 	struct host *host;
 	pid_t owner; /* copies of the agent (agent/snapshot.h) read nothing */
@@ -41,12 +41,15 @@ uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns);
 uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
 /* Says once that a thread has no samples: error is an errno, or the kernel's refusal. */
 void stacks_refused(struct stacks *s, const struct process *p, int error);
-/* 0 if there may be another ring, or the errno of what it would take too much of. */
+/* Returns 0 if another ring may be made, or the errno for what there is too little of. */
 int stacks_room(const struct stacks *s);
 
-/* Memory for the samples that a process takes itself, or NULL; where it is for the process. */
+/*
+ * Makes memory for the samples that a process takes itself, and sets p->samples; NULL: there is
+ * none.
+ */
 struct stack_timers *stacks_new_timers(struct stacks *s, struct process *p);
-/* The same is not needed any more. */
+/* Frees that memory. */
 void stacks_free_timers(struct stacks *s, const struct process *p, struct stack_timers *t);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules by which a frame leads to its caller, as libdw reads them from the unwind tables, each
- * kept for the addresses that it holds for: to read one takes longer than all else of a sample.
- * Kept are those that say where a register is by a distance from the frame's address, which are
- * nearly all.
+ * A cache of the rules by which a frame leads to its caller. libdw reads them from the unwind
+ * tables, which takes longer than all other work on a sample. A rule is kept for the addresses for
+ * which it holds, if it finds registers at distances from the frame's address; nearly all do.
  */
 #ifndef VFTR_NODEAGENT_STACK_RULES_H
 #define VFTR_NODEAGENT_STACK_RULES_H
@@ -22,7 +21,10 @@ void frame_rules_free(struct frame_rules *r);
 /* Other files are mapped now. */
 void frame_rules_forget(struct frame_rules *r);
 
-/* As unwinder_frames(); false: some frame has a rule of another kind, and libdw is to be asked. */
+/*
+ * As unwinder_frames(), but returns false if a frame has a rule of another kind: then the caller
+ * asks libdw.
+ */
 bool frame_rules_walk(
 	struct frame_rules *r, const struct stack_raw *s, uint64_t *pcs, size_t *n, bool *whole);
 

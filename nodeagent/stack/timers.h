@@ -18,18 +18,20 @@ struct stack_timers *stack_timers_new(size_t bytes, uint64_t period_ns, int *fd,
 void stack_timers_free(struct stack_timers *t);
 size_t stack_timers_bytes(const struct stack_timers *t);
 
-/* From now on, a multiple of the first period. */
+/* Sets the period from now on: a multiple of the first one. */
 void stack_timers_set_period(struct stack_timers *t, uint64_t period_ns);
 
-/* Gives what was stored to take(), oldest first, at most `most' samples. A copy of the agent reads
- * nothing. */
+/*
+ * Calls take() for the stored samples, oldest first, at most `most'. In a copy of the agent reads
+ * nothing.
+ */
 void stack_timers_read(struct stack_timers *t, size_t most,
 	void (*take)(void *ctx, int tid, const struct stack_raw *s), void *ctx);
 
-/* What the process says, so far. */
+/* The counts that the process has written so far. */
 struct stack_timers_state {
 	uint64_t lost;	    /* periods for which there was no room */
-	uint64_t late;	    /* of which nobody knows where they were spent */
+	uint64_t late;	    /* periods whose stack is not known, as the signal came too late */
 	uint32_t timerless; /* threads without a timer */
 	int end;	    /* enum stack_samples_end */
 };

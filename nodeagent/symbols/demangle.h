@@ -29,7 +29,10 @@ struct name_style name_style_of(const struct conf *c);
  */
 char *name_shown(const char *raw, const struct name_style *style);
 
-/* Does an expression match a function's name: as it is, as it is shown, or in full? */
+/*
+ * True if the expression matches the name of a function: the raw one, the shown one, or the full
+ * one.
+ */
 bool name_matches(const regex_t *expression, const char *raw, const struct name_style *style);
 
 #endif

@@ -25,12 +25,12 @@ void elf_close(struct elf_file *file);
 
 /* Bytes of the build-id, 0 if there is none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[static ELF_BUILD_ID_MAX]);
-/* True if the file has this one, or none is given. A long one may be cut to 20 bytes. */
+/* True if the file has this build-id, or bytes is 0. A long build-id may be cut to 20 bytes. */
 bool elf_has_build_id(const struct elf_file *file, const uint8_t *id, size_t bytes);
 
 /*
- * What has compiled it and the start files in it, as its .comment says: "GCC: (GNU) 12.2.0; ...",
- * each once. NULL: nothing. The caller frees.
+ * The compilers of the file and of the start files in it, by its section .comment: "GCC: (GNU)
+ * 12.2.0; ...", each once. NULL: it names none. The caller frees.
  */
 char *elf_file_compilers(const struct elf_file *file);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names of a profile as people read them, each another one: of functions whose names would
- * read alike, all but the first are numbered, "f", "f #2", "f #3". First is one whose linker
- * name is just that, then they follow in the order of their linker names: so the same names
- * give the same texts, wherever and however often that is done.
+ * Readable names for the functions of a profile, each of them unique: functions with the same
+ * readable name are numbered, "f", "f #2", "f #3". The first is the one whose linker name is "f",
+ * if there is one; the others follow in the order of their linker names. So the same set of names
+ * gives the same texts each time.
  */
 #ifndef VFTR_NODEAGENT_SYMBOLS_NAMES_H
 #define VFTR_NODEAGENT_SYMBOLS_NAMES_H

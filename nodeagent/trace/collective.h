@@ -23,14 +23,16 @@ struct collective_shape {
 	bool sent_even, received_even; /* all messages have the same length */
 };
 
-/* Whether it makes a communicator, or opens a file, for all members of the one that it is a call
- * on, without messages. */
+/*
+ * True for functions in which all members of a communicator meet without messages, to make a
+ * communicator or to open a file.
+ */
 bool collective_is_meeting(uint32_t function);
 /* function: index in mpi/generate/mpi.tab, of any form. Never NULL. */
 const struct collective_shape *collective_shape(uint32_t function);
-/* Whether it is an MPI_*_init, whose call is made each time it is started. */
+/* True for an MPI_*_init: the collective call takes place at each start of its request. */
 bool collective_is_persistent(uint32_t function);
-/* The blocking form, without large counts; of what is not collective: itself. */
+/* The blocking form of a collective function, without large counts; any other function itself. */
 uint32_t collective_blocking(uint32_t function);
 
 #endif

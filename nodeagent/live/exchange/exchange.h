@@ -22,17 +22,22 @@
 
 struct agent;
 
-/* Something that all agents hear of at once, as soon as they hear anything: the flight recorder's
- * events, or that a viewer of this agent wishes one. */
+/*
+ * An event that is sent to all agents at once, over the trees of viewers: an event of the flight
+ * recorder, or the wish of a viewer of this agent for one.
+ */
 struct live_event {
-	uint32_t kind, detail; /* what they are is the caller's */
+	uint32_t kind, detail; /* their meaning is the caller's */
 	uint64_t number;       /* below UINT64_MAX */
 	uint64_t stamp;	       /* UNIX time in ns of a viewer's wish; 0: it was none */
-	bool wished;	       /* by a viewer of this agent: the rest but stamp is 0 */
+	bool wished; /* it is a wish of a viewer of this agent: all members but stamp are 0 */
 };
 /* Tells the others, where there are any. */
 void live_event_tell(struct agent *a, const struct live_event *e);
-/* The next one that came since; false: there is none. Of many only the first ones are there. */
+/*
+ * The next event that has come from other agents; false: there is none. If many come at once, only
+ * the first ones are kept.
+ */
 bool live_event_next(struct agent *a, struct live_event *e);
 
 /* Takes the requests of viewers. */
@@ -40,10 +45,9 @@ extern const struct process_observer live_observer;
 /* Has processes pause as a viewer has ordered, and writes that into the profile. */
 extern const struct process_observer pause_observer;
 
-/* To be called repeatedly, also when a->news. Seconds until the next call. */
+/* To be called repeatedly, and when a->news is set. Returns the seconds until the next call. */
 double live_tick(struct agent *a);
-/* There will be no more views; takes the events that have come. live_event_next() still gives
- * them, once. */
+/* Ends all views, and takes the events that have come: live_event_next() still returns these. */
 void live_end(struct agent *a);
 void live_free(struct agent *a);
 

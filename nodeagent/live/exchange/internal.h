@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What agents tell each other for viewers, and the state of that: exchange.c hears messages and
- * keeps the time, trees.c has the agents below and above this one, viewers.c those who look.
+ * Messages between agents for viewers, and their state. exchange.c takes messages and keeps the
+ * time, trees.c has the agents below and above this one, viewers.c the viewers of this agent.
  */
 #ifndef VFTR_NODEAGENT_LIVE_EXCHANGE_INTERNAL_H
 #define VFTR_NODEAGENT_LIVE_EXCHANGE_INTERNAL_H
@@ -93,8 +93,8 @@ struct live_viewer {
 
 /* The state in an agent; a->live. */
 struct live {
-	bool listens;		 /* the proxy has been told what to ring for */
-	bool rings;		 /* it does for each message, at once */
+	bool listens;		 /* transport->listen() was called */
+	bool rings;		 /* the proxy rings at once for each message */
 	struct sampler *sampler; /* NULL: nobody looks */
 	struct live_view own;
 	struct where *own_where;		    /* of that look; NULL: nobody wants it */
@@ -118,13 +118,18 @@ bool live_send(
 	struct agent *a, int to, const struct live_message *m, const void *part, size_t bytes);
 /* A message of another agent makes no sense. */
 void live_refuse(struct agent *a, int from, const char *why);
-/* Seconds after which an agent that says nothing is left out; one that has never answered. */
+/*
+ * Seconds after which a silent agent is left out; live_first_grace(): one that has never answered.
+ */
 double live_grace(double period);
 double live_first_grace(const struct agent *a, double period);
 /* Seconds until all agents know what a viewer wants, at most. */
 double live_patience(const struct agent *a);
 
-/* events.c: an event of another agent; tells those below; a viewer's wish for one. */
+/*
+ * events.c: takes an event of another agent; passes one on to the agents below; takes a viewer's
+ * wish for one.
+ */
 void live_event_take(struct agent *a, const struct live_message *m);
 void live_event_pass(struct agent *a, const struct live_message *m);
 void live_event_wish(struct live *l, uint64_t stamp);
@@ -134,7 +139,7 @@ struct live_tree *live_tree_of(struct live *l, int root);
 /* Takes an order of the agent `from`, or of ourselves (-1). */
 void live_tree_ask(struct agent *a, const struct live_message *m, int from, double now);
 void live_tree_stop(struct agent *a, struct live_tree *t);
-/* All of them, without a word. */
+/* Frees all trees, and sends nothing. */
 void live_trees_end(struct live *l);
 /* A part of a view, which has been checked. */
 void live_tree_take(struct agent *a, int from, const struct live_message *m, const void *part,
@@ -147,7 +152,7 @@ double live_tree_tick(struct agent *a, struct live_tree *t, double now);
 
 /* viewers.c */
 void live_viewers_tick(struct agent *a, double now);
-/* Seconds until we look again whether they are there. */
+/* Seconds until live_viewers_tick() checks again that the viewers are there. */
 double live_viewers_next(const struct live *l);
 /* Their shortest period. */
 double live_viewers_period(const struct live *l);

@@ -12,7 +12,10 @@ struct metrics;
 
 /* path: of the file; job: the batch job, or "": labels of all series. Counts begin now. */
 struct metrics *metrics_new(struct host *host, const char *path, const char *job, double every_s);
-/* Writes the file if it is due. Seconds until the next call. An error is a warning, once. */
+/*
+ * Writes the file if it is due. Returns the seconds until the next call. The first error is a
+ * warning.
+ */
 double metrics_tick(struct metrics *m);
 /* Removes the file, and frees m. NULL: nothing. */
 void metrics_end(struct metrics *m);

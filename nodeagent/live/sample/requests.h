@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests of the call that a thread waits in, as the memory of its process has them
- * (shm/look.h): read from outside, without stopping anybody, only while somebody looks. Whatever is
- * there, the reading is bounded, and what is no sense is taken for not known.
+ * The requests that a thread waits for in its call of MPI, read from the memory of its process
+ * (shm/look.h) while a viewer looks. The process is not stopped, and may change them meanwhile:
+ * reading is bounded whatever is there, and requests that make no sense are taken as not known.
  */
 #ifndef VFTR_NODEAGENT_LIVE_SAMPLE_REQUESTS_H
 #define VFTR_NODEAGENT_LIVE_SAMPLE_REQUESTS_H
@@ -21,8 +21,11 @@ struct requests {
 	size_t n;
 };
 
-/* Of MPI_Wait and its kin. False, and n is 0: not known, as the thread was on its way, the system
- * lets us not read, or the call has no request that was recorded. */
+/*
+ * Reads the requests of MPI_Wait or a function like it. Returns false, with n 0, if they are not
+ * known: the thread has moved on, the system forbids reading, or no request of the call was
+ * recorded.
+ */
 bool requests_read(struct requests *r, const struct thread_ring *t, uint32_t function);
 bool requests_have(const struct requests *r, uint32_t number);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the threads of one node or of many are. Places with the most threads remain where there
- * are too many; what is left out is counted. Times are ns. For one thread; it belongs to whoever
- * made it.
+ * Where the threads of one node or of many are now. If there are too many places, those with the
+ * most threads are kept, and the others counted. Times are ns. For one thread of the agent; owned
+ * by the caller.
  */
 #ifndef VFTR_NODEAGENT_LIVE_WHERE_WHERE_H
 #define VFTR_NODEAGENT_LIVE_WHERE_WHERE_H
@@ -61,18 +61,18 @@ struct where_place {
 enum where_awaited { WHERE_SEND, WHERE_RECEIVE, WHERE_AWAITED };
 
 /*
- * What a thread of a rank waits for: that a blocking call, or requests that are all alike, end. Of
- * the requests that are open it may wait for all, or for some. Those that have no row, as there
- * are too many, or as they are no messages, are in `of`.
+ * A wait of a thread of a rank: for the end of a blocking call, or of requests that are alike (same
+ * kind, peer and tag). The thread may wait for all of its open requests or for one of them.
+ * Requests without a row, as there are too many or as they are no messages, count in `of`.
  */
 struct where_wait {
 	uint32_t rank;
-	uint32_t kind;	/* enum where_awaited */
-	uint32_t peer;	/* a rank, or WHERE_ANY */
-	uint32_t tag;	/* or WHERE_ANY */
-	uint32_t n;	/* requests; 0: a blocking call */
-	uint32_t of;	/* that the thread may wait for: the sum over all its rows and the rest; 1:
-			   this    is what it waits for */
+	uint32_t kind; /* enum where_awaited */
+	uint32_t peer; /* a rank, or WHERE_ANY */
+	uint32_t tag;  /* or WHERE_ANY */
+	uint32_t n;    /* requests; 0: a blocking call */
+	uint32_t of;   /* number of requests that the thread may wait for, with or without a row; 1:
+			  it waits for this one */
 	uint32_t alone; /* 1: the process has one thread, and no signal has stopped it */
 	uint64_t since;
 	uint64_t comm_id; /* identity */
