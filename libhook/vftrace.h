@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Public interface of libvftrace, for C and C++. See vftrace(3). Any thread may call any function
- * at any time, also before main and after MPI_Finalize. When tracing is off, functions do nothing;
- * what those return that have a result is said at each. A signal handler may call
- * vftrace_region_begin() and vftrace_region_end() only, with names that the process has used
- * before. All functions keep errno.
+ * Public interface of libvftrace, for C and C++. See vftrace(3).
+ *
+ * Any thread may call any function at any time, also before main and after MPI_Finalize. When
+ * tracing is off, functions do nothing; what those return that have a result is said at each. A
+ * signal handler may call vftrace_region_begin() and vftrace_region_end() only, with names that the
+ * process has used before. All functions keep errno.
  */
 #ifndef VFTRACE_H
 #define VFTRACE_H

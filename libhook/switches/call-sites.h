@@ -5,8 +5,10 @@
  * either the old instruction or the new one. A call becomes a comparison of the same length, which
  * has no effect, as no flag is in use across a call. A jump to the hook at a function's end becomes
  * a return. A call that is to count (count.h) keeps its first byte, and its last one, the highest
- * of the distance, changes. The byte is written through /proc/self/mem, which changes no protection
- * of memory. Where that cannot be opened, and on other processors, no call is removed.
+ * of the distance, changes.
+ *
+ * The byte is written through /proc/self/mem, which changes no protection of memory. Where that
+ * cannot be opened, and on other processors, no call is removed.
  */
 #ifndef VFTR_LIBHOOK_SWITCHES_CALL_SITES_H
 #define VFTR_LIBHOOK_SWITCHES_CALL_SITES_H

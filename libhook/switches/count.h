@@ -2,14 +2,17 @@
 /*
  * Functions that are counted: off (switches.h), but each call is known with its call path. A call
  * adds 1 to a word of the ring's page and closes the fast path; so the thread's next event takes
- * the slow one, which first stores COUNTED records (shm/record.h) of what has grown. A signal
- * handler may come between any two instructions. The fast path is closed twice: before the
+ * the slow one, which first stores COUNTED records (shm/record.h) of what has grown.
+ *
+ * A signal handler may come between any two instructions. The fast path is closed twice: before the
  * addition, so that a handler that comes before the addition stores what was counted until then;
  * and after it, as that handler has opened the fast path again. A second handler that comes between
  * the addition and the second closing stores its events first, and the interrupted call gets the
- * path of the next event: no call is lost. The slow path opens the fast one without regard to what
- * was counted since it began. So calls of a handler that has interrupted the slow path are not
- * counted here; they are lost, as all calls of such a handler are.
+ * path of the next event: no call is lost.
+ *
+ * The slow path opens the fast one without regard to what was counted since it began. So calls of a
+ * handler that has interrupted the slow path are not counted here; they are lost, as all calls of
+ * such a handler are.
  */
 #ifndef VFTR_LIBHOOK_SWITCHES_COUNT_H
 #define VFTR_LIBHOOK_SWITCHES_COUNT_H

@@ -3,8 +3,10 @@
  * Writes a JSON stream, without a tree in memory. The caller opens and closes in the right order;
  * commas, quotes and escapes are made here. key is NULL inside arrays. Output errors are seen by
  * ferror() at the end. What is written reaches the stream when the outermost object, array or value
- * ends. In place of a stream there may be a function that takes the values, as a reader of the
- * stream would get them; of a long list it can ask for some elements only.
+ * ends.
+ *
+ * In place of a stream there may be a function that takes the values, as a reader of the stream
+ * would get them; of a long list it can ask for some elements only.
  */
 #ifndef VFTR_NODEAGENT_BASE_JSON_WRITE_H
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H

@@ -4,10 +4,12 @@
  * the call took long for another reason, and has not waited. A message whose send ended before its
  * receive was posted was sent at once; all messages that are not longer are taken to be, too. Which
  * ones are longer is known when the job is over. Messages within a node and between nodes have
- * limits of their own. Until then waits are kept with the lengths of their messages. Calls that
- * completed one send are added to rows by call path, late rank and length. Calls that completed
- * several operations are kept one by one, as such a call counts for the operation that it has
- * waited for longest (replay/comm/longest.h).
+ * limits of their own.
+ *
+ * Until then waits are kept with the lengths of their messages. Calls that completed one send are
+ * added to rows by call path, late rank and length. Calls that completed several operations are
+ * kept one by one, as such a call counts for the operation that it has waited for longest
+ * (replay/comm/longest.h).
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_UNPROVEN_H
 #define VFTR_NODEAGENT_INTERNODE_UNPROVEN_H

@@ -2,6 +2,7 @@
 /*
  * Messages in the wrong order (Wolf and Mohr, EuroPar 2003): a thread waited for a message until it
  * was sent, while one that was sent earlier lay there, which it received only in a later call.
+ *
  * Messages become known in any order. For each receiving thread two lists are kept: its last waits,
  * until such a message becomes known; and of its messages those after which only messages were
  * received that were sent later. Where there is no room, every second one of the older messages, or

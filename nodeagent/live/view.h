@@ -2,9 +2,11 @@
 /*
  * A view: the numbers of a running job, of one node or of many. A view of many nodes is no larger
  * than that of one: sums over all nodes are exact, lists have the largest rows, and rows that were
- * left out are counted. "Now" is the interval between the last two looks at a node's processes:
- * about the period that the viewer wished, at other times on each node. Counts without that word
- * are since the start of the job. Times are ns. For one thread; a view belongs to whoever made it.
+ * left out are counted.
+ *
+ * "Now" is the interval between the last two looks at a node's processes: about the period that the
+ * viewer wished, at other times on each node. Counts without that word are since the start of the
+ * job. Times are ns. For one thread; a view belongs to whoever made it.
  */
 #ifndef VFTR_NODEAGENT_LIVE_VIEW_H
 #define VFTR_NODEAGENT_LIVE_VIEW_H

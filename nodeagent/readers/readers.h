@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rings of a host are read by one thread, or by several if that is not enough (agent.readers).
+ *
  * They read in rounds of two parts. In the first, all threads share the rings, each ring read by
  * one thread, up to the first word that concerns more than the ring's own thread; nearly all words,
  * enters and exits of known paths, do not. In the second part the agent's thread alone takes the

@@ -2,9 +2,10 @@
 /*
  * The window of a process, from leaving MPI_Init to entering MPI_Finalize, and what its threads
  * spent the time in it for. Without these calls it begins and ends with the first thread. All times
- * are in ticks. For one thread; a window belongs to whoever made it. Classes of a thread's time do
- * not overlap. Each frame's exclusive time is of one class, by the key of the frame. A
- * time_class_of_region() is called for keys of regions only.
+ * are in ticks. For one thread; a window belongs to whoever made it.
+ *
+ * Classes of a thread's time do not overlap. Each frame's exclusive time is of one class, by the
+ * key of the frame. A time_class_of_region() is called for keys of regions only.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_H

@@ -4,9 +4,11 @@
  * its code (shm/switches.h). Two conditions must hold. No call of the function is open in what the
  * threads have recorded, published or not, since the process has read that the function is off:
  * calls that begin later are not recorded. And other functions are still recorded: at their hooks
- * the process reads that the function is on again. One case is left: a thread that has read its
- * switch just before the function was switched off, and has not run since, still stores one enter.
- * The exit is lost with the hook; the frame ends with the frame around it.
+ * the process reads that the function is on again.
+ *
+ * One case is left: a thread that has read its switch just before the function was switched off,
+ * and has not run since, still stores one enter. The exit is lost with the hook; the frame ends
+ * with the frame around it.
  */
 #ifndef VFTR_NODEAGENT_AGENT_OVERHEAD_REMOVAL_H
 #define VFTR_NODEAGENT_AGENT_OVERHEAD_REMOVAL_H

@@ -2,9 +2,10 @@
 /*
  * Decides which collective calls are compared. The members on this node may have up to
  * SAMPLING_PER_S arrivals in calls that are compared, per second of the times in their records.
- * With more arrivals one call in 2, 4, 8 and so on is compared; with fewer, more calls again. Rings
- * are read one after the other, and all members must have the same calls compared. So a decision
- * holds for a communicator from the first ticket on with which no member has come.
+ * With more arrivals one call in 2, 4, 8 and so on is compared; with fewer, more calls again.
+ *
+ * Rings are read one after the other, and all members must have the same calls compared. So a
+ * decision holds for a communicator from the first ticket on with which no member has come.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_SAMPLING_H
 #define VFTR_NODEAGENT_REPLAY_SAMPLING_H

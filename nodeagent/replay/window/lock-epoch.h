@@ -7,9 +7,10 @@
  * or at last its MPI_Win_unlock. So the epoch that has it later for certain, B, comes second. A
  * call of B waited for A if it was made before B had the lock, began before A began to give the
  * lock back, and ended after that. If there are several such epochs A, it waited for the last. An
- * MPI_Win_lock that takes long gets the lock, so its epoch is second. If both have waited for a
- * target that did not enter MPI, the wait is told too long: at most by the time in which calls of
- * both overlap.
+ * MPI_Win_lock that takes long gets the lock, so its epoch is second.
+ *
+ * If both have waited for a target that did not enter MPI, the wait is told too long: at most by
+ * the time in which calls of both overlap.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_LOCK_EPOCH_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_LOCK_EPOCH_H
