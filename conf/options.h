@@ -10,9 +10,10 @@
  *		 REGEX CPU TAGS PATTERNS COUNTERS OBSERVABLES; see enum conf_type
  *	field	 member of struct conf: the path with '.' as '_'
  *	default	 as it would be given on the command line; NULL is null
- *	min, max accepted range of INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE
- *(bytes), both included words	 what CHOICE and each word of WORDS accepts, separated by '|';
- *"power of two" for SIZE; the unit of the numbers of an INT that may be given as a size, "1MiB"
+ *	min, max what INT, AUTO_INT, DOUBLE, AUTO_DOUBLE, TIME (seconds) and SIZE (bytes) accept
+ *	words	 what CHOICE and each word of WORDS accepts, separated by '|'
+ *		 SIZE: "power of two"
+ *		 INT: the unit of its numbers if it may be given as a size, "1MiB"
  *	null	 whether null is accepted
  *	text	 one sentence for the user
  */

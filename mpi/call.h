@@ -33,15 +33,14 @@
 #endif
 
 /*
- * A call of MPI function `id` begins on this thread; `caller` is an address in
- * the calling code. Returns true if the call is to be recorded; pass the result to
- * vftr_mpi_exit() when the call has returned. Both functions never fail, and
- * keep errno.
+ * A call of MPI function `id` begins on this thread; `caller` is an address in the calling code.
+ * Returns true if the call is to be recorded; pass the result to vftr_mpi_exit() when the call has
+ * returned. Neither function fails, and both keep errno.
  */
 bool vftr_mpi_enter(size_t id, const void *caller);
 static inline void vftr_mpi_exit(bool outermost, enum mpi_id id);
 
-/* The same of a recorded call. */
+/* Ends a call that is recorded. */
 void vftr_mpi_left(enum mpi_id id);
 
 static inline void vftr_mpi_exit(bool outermost, enum mpi_id id)
@@ -53,7 +52,7 @@ static inline void vftr_mpi_exit(bool outermost, enum mpi_id id)
 /* Where the calling thread keeps the stack address of its outermost call. */
 const void *vftr_mpi_outer(void) __attribute__((visibility("hidden")));
 
-/* Of a thread, together, as each call needs them. */
+/* What each call of a thread needs, together in memory. */
 struct mpi_open {
 	const char *outer;   /* stack address of its outermost call, or NULL */
 	size_t scratch;	     /* bytes of mpi/scratch.h that are in use */

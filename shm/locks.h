@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of the C library, and what else threads wait for each other at: the message that says
- * where one is, and the interface in the process between libvftrace and libvftrace-locks.so, which
- * stands in for the functions of the C library.
+ * Locks of the C library, and the other objects that its threads wait at: the message with the
+ * address of one, and the interface between libvftrace and libvftrace-locks.so in a process. The
+ * latter stands in for the functions of the C library.
  *
- * Waits are the records WAIT and UNLOCK (shm/record.h), as those of OpenMP: a WAIT is a frame of a
- * region with the function's name.
+ * A wait has the records WAIT and UNLOCK (shm/record.h), like one of OpenMP: a WAIT is the frame of
+ * a region with the function's name.
  */
 #ifndef VFTR_SHM_LOCKS_H
 #define VFTR_SHM_LOCKS_H
@@ -35,7 +35,7 @@ enum lock_kind {
 
 #define LOCKS_NAMED_MOST 4096u /* of a process; all others of a kind are one */
 
-/* _(function): those in which threads wait. A WAIT has the region of this name. */
+/* _(function): the functions in which threads wait. A WAIT has the region of this name. */
 #define LOCK_WAITS(_)                                                                              \
 	_(pthread_mutex_lock)                                                                      \
 	_(pthread_mutex_timedlock)                                                                 \
@@ -77,8 +77,10 @@ static inline bool lock_waits_in(const char *function)
 	return false;
 }
 
-/* Number of a lock in WAIT and UNLOCK: none of two kinds, or below 4 GiB from each other, have the
- * same. */
+/*
+ * The number of a lock in WAIT and UNLOCK. Two locks of different kinds, or less than 4 GiB apart,
+ * have different numbers.
+ */
 static inline uint32_t lock_number(uint64_t address, enum lock_kind kind)
 {
 	const uint32_t n = (openmp_lock(address) + (kind + 1u) * 0x2545f49u) & OPENMP_LOCKS;
@@ -86,7 +88,7 @@ static inline uint32_t lock_number(uint64_t address, enum lock_kind kind)
 	return n > LOCK_KINDS_END ? n : LOCK_KINDS_END + 1;
 }
 
-/* That of all locks of a kind beyond those that are told apart. */
+/* The number that all locks of a kind share that are beyond LOCKS_NAMED_MOST. */
 static inline uint32_t lock_others(enum lock_kind kind)
 {
 	return kind + 1u;
@@ -97,7 +99,7 @@ struct wire_lock {
 	struct wire_head head;
 	uint32_t number; /* lock_number() */
 	uint32_t kind;	 /* enum lock_kind */
-	uint32_t nth;	 /* of its kind in this process that was waited for, from 1 */
+	uint32_t nth;	 /* from 1, among the locks of its kind that this process had to wait for */
 	uint32_t reserved;
 	uint64_t address;
 };
@@ -112,24 +114,34 @@ _Static_assert(LOCK_KINDS_END < 256, "kinds are few");
 enum lock_wait {
 	LOCK_WAIT_BEGINS,
 	LOCK_WAIT_GOT,	/* the thread has the lock */
-	LOCK_WAIT_OVER, /* it waited, and has nothing that others may wait for */
-	LOCK_WAIT_NONE, /* it was no wait: the call failed, or was the one that others waited for */
+	LOCK_WAIT_OVER, /* it has waited, and holds nothing that others may wait for */
+	LOCK_WAIT_NONE, /* it has not waited: the call failed, or the others waited for this one */
 };
 
-/* Functions that libvftrace offers. Any thread and any signal handler may call them; errno is
- * kept, nothing fails. */
+/*
+ * Functions that libvftrace offers. Any thread and any signal handler may call them. They keep
+ * errno, and never fail.
+ */
 struct locks_host {
 	uint32_t version;
-	/* True if waits of this thread are recorded now. Attaches if need be. */
+	/*
+	 * True if waits of this thread are recorded now. Connects to the agent first if that was
+	 * not done.
+	 */
 	bool (*on)(void);
-	/* Number of forks so far: locks told before one are to be told again. */
+	/*
+	 * Number of forks so far: locks named by tell() before a fork have to be named again after
+	 * it.
+	 */
 	uint32_t (*generation)(void);
-	/* To be called before a number is used, with on(). */
+	/* Names a lock to the agent. To be called before its number is used, while on() is true. */
 	void (*tell)(uint32_t number, enum lock_kind kind, uint32_t nth, const void *address);
-	/* With on(): the frame of a function begins, or ends. *cache is 0 at first, one for each
-	 * name. */
+	/*
+	 * The frame of the function `name` begins, or ends as `how` says; while on() is true.
+	 * *cache is 0 at first, one for each name.
+	 */
 	void (*wait)(enum lock_wait how, const char *name, uint32_t *cache, uint32_t number);
-	/* The thread gives the lock back at these ticks, 0: now. Nothing happens without on(). */
+	/* The thread gives the lock back at these ticks, 0: now. Does nothing if on() is false. */
 	void (*leaves)(uint32_t number, uint64_t ticks);
 	uint64_t (*ticks)(void);
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process of MPI keeps of the call that a thread of it is in, in memory of its own: so that
- * who looks at a thread that waits knows for which requests, and no thread has to store anything
- * for that. The agent reads it there (process_vm_readv(2)) only while somebody looks. Nothing of it
- * is in shared memory, and all of it may change meanwhile: whoever reads checks it all, and
- * compares it with a second look.
+ * The call of MPI that a thread is in, as the memory of its process has it. From it the agent
+ * learns for which requests a thread waits, and no thread has to store anything for that. The agent
+ * reads it with process_vm_readv(2), and only while a viewer looks. It is not in shared memory and
+ * may change while it is read: the reader checks all of it, and reads it a second time to compare.
  *
- * A wrapper has a struct mpi_call on its stack (mpi/call.h). Where it is there the compiler knows,
- * so it writes it into a note as an operand of the assembler, which costs no instruction. The
- * stack address of a thread's outermost call is kept for other reasons (mpi/call.c).
+ * A wrapper has a struct mpi_call on its stack (mpi/call.h). The compiler writes its place there
+ * into a note, as an operand of the assembler, which costs no instruction. The stack address of a
+ * thread's outermost call is kept anyway (mpi/call.c).
  */
 #ifndef VFTR_SHM_LOOK_H
 #define VFTR_SHM_LOOK_H
@@ -17,7 +16,10 @@
 
 #define LOOK_MAGIC 0x31304b4f4f4cull /* "LOOK01" */
 
-/* At control_app_shm.look of its process. Addresses are there, offsets in struct mpi_call. */
+/*
+ * At control_app_shm.look of its process. Addresses are those of the process, offsets are in struct
+ * mpi_call.
+ */
 struct mpi_look {
 	uint64_t magic;
 	uint64_t notes, notes_bytes; /* addresses: struct look_note, one behind the other */
@@ -34,13 +36,15 @@ struct mpi_look {
 
 #define LOOK_FRAME 16
 
-/* Where a wrapper has its struct mpi_call: text is "16(%rsp)", then zeros up to a multiple of 4. */
+/*
+ * The place of a wrapper's struct mpi_call: text is "16(%rsp)", then zeros up to a multiple of 4.
+ */
 struct look_note {
 	uint32_t id, language;
 	char text[];
 };
 
-/* Tells where k.id is, the first member; nothing is executed. */
+/* Adds the note that says where k.id is, the first member. No instruction is executed. */
 #if defined(__x86_64__)
 #define LOOK_NOTE(k, number, language)                                                             \
 	__asm__ volatile(".pushsection vftr_looks,\"a\",@progbits\n\t"                             \
@@ -54,7 +58,9 @@ struct look_note {
 #define LOOK_NOTE(k, number, language) ((void)0)
 #endif
 
-/* Of the calling thread, to its own variables, for ring_producer_shm.pointer; 0: not known. */
+/*
+ * The calling thread's pointer to its own variables, for ring_producer_shm.pointer; 0: not known.
+ */
 static inline uint64_t look_pointer(void)
 {
 	uint64_t pointer = 0;
@@ -65,14 +71,14 @@ static inline uint64_t look_pointer(void)
 	return pointer;
 }
 
-/* What MPI_Waitall and the like keep beside their struct mpi_call, at `own' of that. */
+/* What MPI_Waitall and similar functions have beside their struct mpi_call, at its member `own`. */
 struct look_before {
 	int32_t n;
 	uint32_t unused;
 	uint64_t handles; /* address */
 };
 
-/* Of the table of requests, from 1. */
+/* An entry of the table of requests; their numbers begin with 1. */
 struct look_entry {
 	uint64_t key; /* the handle, and zeros */
 	uint64_t more;
@@ -82,9 +88,10 @@ struct look_entry {
 };
 
 /*
- * Handles come out of pools and are used again and again, so those of one page of a pool
- * share a cache line of buckets. As numbers they are 1 apart, as addresses hundreds. Pages follow
- * each other, too: times the golden ratio, they spread evenly.
+ * The bucket of a handle. Handles come out of pools and are used again and again, so those of one
+ * page of a pool share a cache line of buckets. Two neighbours differ by 1 if handles are numbers,
+ * by hundreds if they are addresses (apart_bits). Pages follow each other, too: multiplied by the
+ * golden ratio, they spread evenly.
  */
 #define LOOK_LINE_BUCKETS 16u
 static inline uint64_t look_bucket(uint64_t key, unsigned shift, unsigned apart_bits)

@@ -14,8 +14,8 @@
  *   A pairs with D: a record is overwritten only after it was read. B pairs with C: what is ready
  *   is complete. Records are in the order of claims; the first that is not ready is waited for.
  *
- * A record does not wrap: what is left at the ring's end, if it is too little, is a record of tid
- * 0. The agent believes no length.
+ * A record does not wrap: if the rest of the ring is too short for one, a record of tid 0 fills it.
+ * The agent checks every length.
  */
 #ifndef VFTR_SHM_STACK_SAMPLES_H
 #define VFTR_SHM_STACK_SAMPLES_H
@@ -32,7 +32,7 @@
 #else
 #define STACK_SAMPLE_REGS 0 /* not on this processor */
 #endif
-/* Bytes of a stack, usually, and while most of the ring is free. */
+/* Bytes of a stack that a sample has usually, and while most of the ring is free. */
 #define STACK_SAMPLE_USUAL 8192u
 #define STACK_SAMPLE_DEEP  61440u
 
@@ -54,17 +54,17 @@ struct stack_samples_app_shm {
 /* The second page: the agent writes. */
 struct stack_samples_agent_shm {
 	uint64_t tail; /* bytes taken; free running */
-	uint32_t skip; /* of so many and one periods one sample is taken */
+	uint32_t skip; /* periods without a sample after each one that has one */
 };
 
 struct stack_sample_shm {
 	uint64_t ready; /* its position | 1 */
-	uint32_t bytes; /* of all of it, a multiple of STACK_SAMPLE_ALIGN */
+	uint32_t bytes; /* of the whole record, a multiple of STACK_SAMPLE_ALIGN */
 	uint32_t tid;	/* 0: no sample */
 	uint64_t ticks;
 	uint32_t periods;     /* that it stands for */
-	uint32_t stack_bytes; /* which follow, from the stack pointer on */
-	uint32_t is_cut;      /* 1: there is more of it */
+	uint32_t stack_bytes; /* they follow: the stack from its pointer on */
+	uint32_t is_cut;      /* 1: the stack has more bytes */
 	uint32_t reserved;
 	uint64_t regs[STACK_SAMPLE_REGS];
 };
@@ -84,7 +84,7 @@ static inline struct stack_sample_shm *stack_sample_at(const struct ring *r, uin
 	return (void *)((char *)r->data + (position & (r->size - 1)));
 }
 
-/* Bytes of a record with so much of a stack. */
+/* Bytes of a record with stack_bytes of a stack. */
 static inline uint32_t stack_sample_bytes(uint32_t stack_bytes)
 {
 	return (uint32_t)((sizeof(struct stack_sample_shm) + stack_bytes + STACK_SAMPLE_ALIGN - 1) &

@@ -28,7 +28,10 @@ enum function {
 
 /* Addresses by enum function; 0: not looked for yet. */
 extern uintptr_t locks_real[CALLS];
-/* Looks for it. Where there is none, the address of a function that returns ENOSYS. */
+/*
+ * Finds the address of f and stores it in locks_real[]. If there is none, it is that of a function
+ * that returns ENOSYS.
+ */
 uintptr_t locks_find(enum function f);
 
 #define REAL(symbol)                                                                               \
@@ -37,12 +40,15 @@ uintptr_t locks_find(enum function f);
 
 /* ---- names.c: the locks that were waited for ---- */
 
-/* The number of this lock, of which the agent knows. Only where the host records. */
+/*
+ * The number of this lock; names it to the agent first if that was not done. Only while
+ * locks_host->on() is true.
+ */
 uint32_t locks_number(const void *lock, enum lock_kind kind);
 
 /* ---- wait.c: a thread that waits ---- */
 
-/* NULL: the process is without libvftrace, or that is of another version. */
+/* NULL: the process has no libvftrace, or one of another version. */
 extern const struct locks_host *locks_host;
 
 struct wait {
@@ -74,8 +80,10 @@ static inline uint32_t *locks_waiting_for(const void *lock)
 
 _Static_assert(WAITING == 1u << (64 - 56), "locks_waiting_for() takes the upper bits");
 
-/* The calling thread is about to give this lock back: recorded if another one waits for it. Who
- * begins to wait just now gets it at once. */
+/*
+ * The calling thread is about to give this lock back: recorded if another thread waits for it. A
+ * thread that begins to wait at this moment gets it at once, and needs no record.
+ */
 void locks_leave(const void *lock, enum lock_kind kind);
 
 static inline void locks_leaves(const void *lock, enum lock_kind kind)

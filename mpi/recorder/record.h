@@ -17,7 +17,7 @@ static inline void record_message(enum record_id kind, const struct mpi_comm *c,
 		message_subject(c->number, type, request), message_last(flags, bytes));
 }
 
-/* The thread is about to wait in the call: for those who look at it meanwhile. */
+/* The thread is about to wait for a message: what it waits for is shown to viewers meanwhile. */
 static inline void begin_to_receive(const struct mpi_call *k, int tag)
 {
 	const uint32_t flags = (k->source == MPI_ANY_SOURCE ? MESSAGE_ANY_SOURCE : 0) |
@@ -34,7 +34,7 @@ static inline void record_done(
 		message_last(flags, bytes));
 }
 
-/* COMPLETE: the request is done as it was posted. */
+/* COMPLETE: the request is done, with the values it was posted with. */
 static inline void record_complete(uint32_t request)
 {
 	vftr_emit_1(message_head(RECORD_COMPLETE, request));
@@ -59,9 +59,11 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 		bytes_sent, MESSAGE_MARK | bytes_received);
 }
 
-/* All members of k->comm are in this call, which makes an object for them; they have made as many
- * collective calls on it before. Begin: before the call, with a number in k->request_number if it
- * has a request; end: it may have failed. */
+/*
+ * Records a call that makes an object for all members of k->comm. They all make it, after equally
+ * many collective calls on k->comm. Begin: before the call; has_request: gives k->request_number a
+ * number. End: after the call, which may have failed.
+ */
 void vftr_meeting_begin(struct mpi_call *k, bool has_request);
 void vftr_meeting_end(struct mpi_call *k);
 
@@ -73,7 +75,7 @@ static inline void record_partition(uint32_t request, uint32_t first, uint32_t n
 	vftr_emit(w);
 }
 
-/* FAILED: cancels the records of the present frame. */
+/* FAILED: the records of the present frame do not count. */
 static inline void record_failed(int rc)
 {
 	uint64_t w[EMIT_WORDS] = {0, MESSAGE_MARK};
