@@ -343,7 +343,7 @@ const char *json_in_member(struct json_in *j)
 	return another(j) ? read_key(j) : NULL;
 }
 
-static bool word(struct json_in *j, const char *w)
+static bool read_word(struct json_in *j, const char *w)
 {
 	for (; *w; w++)
 		if (next(j) != *w) {
@@ -358,7 +358,7 @@ size_t json_in_text(struct json_in *j, struct text_store *to)
 	size_t at = to->n;
 
 	if (next_type(j) == 'n')
-		word(j, "null");
+		read_word(j, "null");
 	else
 		read_text(j, to);
 	text_store_add(to, "", 1);
@@ -373,13 +373,13 @@ static bool in_number(int c)
 }
 
 /* False for null, which is 0, and after an error. */
-static bool number(struct json_in *j, char *digits)
+static bool read_number(struct json_in *j, char *digits)
 {
 	size_t n = 0;
 	int c = next_type(j);
 
 	if (c == 'n') {
-		word(j, "null");
+		read_word(j, "null");
 		return false;
 	}
 	if (c != '-' && (c < '0' || c > '9')) {
@@ -402,7 +402,7 @@ uint64_t json_in_uint(struct json_in *j)
 	char digits[NUMBER_MAX + 1];
 	uint64_t value = 0;
 
-	if (!number(j, digits))
+	if (!read_number(j, digits))
 		return 0;
 	for (const char *s = digits; *s; s++) {
 		unsigned digit = (unsigned)(*s - '0');
@@ -446,7 +446,7 @@ double json_in_real(struct json_in *j)
 	char digits[NUMBER_MAX + 1], *end;
 	double value;
 
-	if (!number(j, digits))
+	if (!read_number(j, digits))
 		return 0.0;
 	if (simple(digits, &value))
 		return value;
@@ -529,9 +529,9 @@ struct json_in_value json_in_value(struct json_in *j, struct text_store *to)
 		v.text = json_in_text(j, to);
 		v.kind = JSON_IN_TEXT;
 	} else if (c == 't' || c == 'f') {
-		v.integer = word(j, c == 't' ? "true" : "false") && c == 't';
+		v.integer = read_word(j, c == 't' ? "true" : "false") && c == 't';
 		v.kind = JSON_IN_BOOL;
-	} else if (!plain_number(j, &v) && number(j, digits)) {
+	} else if (!plain_number(j, &v) && read_number(j, digits)) {
 		v.kind = integer(digits, &v.integer) ? JSON_IN_INTEGER : JSON_IN_REAL;
 		if (v.kind == JSON_IN_INTEGER || simple(digits, &v.real))
 			return v;
@@ -570,13 +570,13 @@ void json_in_skip(struct json_in *j)
 		read_text(j, NULL);
 		break;
 	case 't':
-		word(j, "true");
+		read_word(j, "true");
 		break;
 	case 'f':
-		word(j, "false");
+		read_word(j, "false");
 		break;
 	case 'n':
-		word(j, "null");
+		read_word(j, "null");
 		break;
 	default:
 		if (c != '-' && (c < '0' || c > '9')) {

@@ -108,7 +108,8 @@ static void widen_to(size_t *width, size_t columns)
 }
 
 /* least: columns that it needs when it is cut. */
-static void append(struct table *t, const char *plain, size_t bytes, size_t columns, size_t least)
+static void append_cell(
+	struct table *t, const char *plain, size_t bytes, size_t columns, size_t least)
 {
 	struct column *c = &t->columns[t->n_cells++ % t->n_columns];
 	const bool mark = t->mark && strcmp(plain, NOTHING) != 0;
@@ -133,7 +134,7 @@ void table_text(struct table *t, const char *text)
 	const char *cell = plain ? plain : text;
 	const size_t columns = text_columns(cell);
 
-	append(t, cell, strlen(cell), columns, columns < TEXT_SHORT ? columns : TEXT_SHORT);
+	append_cell(t, cell, strlen(cell), columns, columns < TEXT_SHORT ? columns : TEXT_SHORT);
 	free(plain);
 }
 
@@ -143,7 +144,7 @@ void table_uint(struct table *t, uint64_t value)
 	const size_t n = (size_t)(digits_uint(cell, value) - cell);
 
 	cell[n] = '\0';
-	append(t, cell, n, n, n);
+	append_cell(t, cell, n, n, n);
 }
 
 /* As snprintf("%*.*f") does, for the numbers that digits_fixed() takes, or false. */
@@ -163,7 +164,7 @@ static bool append_fixed(struct table *t, int width, int decimals, double value)
 	blanks = n < least ? least - n : 0;
 	memset(cell + least - blanks, ' ', blanks);
 	cell[least + n] = '\0';
-	append(t, cell + least - blanks, n + blanks, n + blanks, n + blanks);
+	append_cell(t, cell + least - blanks, n + blanks, n + blanks, n + blanks);
 	return true;
 }
 
@@ -180,7 +181,7 @@ void table_real(struct table *t, int width, int decimals, double value)
 		n = snprintf(cell, sizeof(cell), "%*.*f", width, decimals, value);
 	else
 		n = snprintf(cell, sizeof(cell), "%*.*e", width, decimals, value);
-	append(t, cell, n, n, n);
+	append_cell(t, cell, n, n, n);
 }
 
 void table_scientific(struct table *t, int decimals, double value)
@@ -189,7 +190,7 @@ void table_scientific(struct table *t, int decimals, double value)
 	int n = isfinite(value) ? snprintf(cell, sizeof(cell), "%.*e", decimals, value)
 				: snprintf(cell, sizeof(cell), NOTHING);
 
-	append(t, cell, n, n, n);
+	append_cell(t, cell, n, n, n);
 }
 
 void table_compact(struct table *t, unsigned base, uint64_t value)
@@ -227,7 +228,7 @@ void table_quantity(struct table *t, double value)
 	int n = isfinite(value) ? snprintf(cell, sizeof(cell), "%.17g", value)
 				: snprintf(cell, sizeof(cell), NOTHING);
 
-	append(t, cell, n, 0, 0);
+	append_cell(t, cell, n, 0, 0);
 }
 
 void table_mark(struct table *t)

@@ -17,7 +17,7 @@
 
 const char *program_name = "vftr";
 
-static void say(const char *fmt, va_list args)
+static void say_line(const char *fmt, va_list args)
 {
 	char line[2048], *plain;
 
@@ -40,7 +40,7 @@ void complain(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(fmt, args);
+	say_line(fmt, args);
 	va_end(args);
 }
 
@@ -49,7 +49,7 @@ void die(int status, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(fmt, args);
+	say_line(fmt, args);
 	va_end(args);
 	exit(status);
 }

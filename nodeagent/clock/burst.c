@@ -226,7 +226,7 @@ static void accept_measure(struct clock_burst *b, const struct clock_measure *m)
 }
 
 /* Takes a burst, or the best of several slow ones; true: it should be repeated. */
-static bool judge(struct clock_burst *b, const struct clock_measure *m)
+static bool judge_measure(struct clock_burst *b, const struct clock_measure *m)
 {
 	if (!b->again || m->round_trip < b->best.round_trip)
 		b->best = *m;
@@ -257,7 +257,7 @@ static void run_ask(struct clock_burst *b)
 		return;
 	}
 	b->ask = nothing;
-	if (!error && judge(b, &m)) {
+	if (!error && judge_measure(b, &m)) {
 		clock_talk_done(&b->talk, b->parent, true);
 		b->ask.from = clock_talk_now() + AGAIN_NS;
 		b->ask.until = b->ask.from + WINDOW_NS;
@@ -413,7 +413,7 @@ static void ask_last(struct clock_burst *b, int64_t until)
 				accept_measure(b, &b->best);
 			return;
 		}
-		more = judge(b, &m);
+		more = judge_measure(b, &m);
 		clock_talk_done(&b->talk, b->parent, more);
 	}
 }

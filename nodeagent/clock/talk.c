@@ -58,7 +58,7 @@ static void post(struct clock_talk *t, int to, int tag, const struct message *m)
 	t->transport->post(t->transport, to, tag, m, sizeof(*m));
 }
 
-static bool look(struct clock_talk *t, int from, int tag, struct message *m, int *who)
+static bool look_for_message(struct clock_talk *t, int from, int tag, struct message *m, int *who)
 {
 	return !t->transport->look(t->transport, from, tag, m, sizeof(*m), who);
 }
@@ -82,7 +82,7 @@ static bool spin(
 	int who;
 
 	for (;;) {
-		bool found = look(t, from, tag, m, &who);
+		bool found = look_for_message(t, from, tag, m, &who);
 
 		*when = clock_talk_now();
 		if (found || *when - since > ns) {
@@ -115,7 +115,7 @@ static int wait_until_ready(
 	t->purpose = purpose;
 	post(t, server, TAG_CLOCK_ASK, &m);
 	for (;;) {
-		while (look(t, server, TAG_CLOCK_PONG, &m, &who)) {
+		while (look_for_message(t, server, TAG_CLOCK_PONG, &m, &who)) {
 			if (m.kind != READY || m.seq != t->seq)
 				continue;
 			if (t->job_start == CLOCK_TALK_NEVER)
@@ -194,7 +194,7 @@ static struct clock_served ended_late(struct clock_talk *t)
 	struct message m;
 	int who;
 
-	while (served.who < 0 && look(t, TRANSPORT_ANY, TAG_CLOCK_PING, &m, &who))
+	while (served.who < 0 && look_for_message(t, TRANSPORT_ANY, TAG_CLOCK_PING, &m, &who))
 		if (m.kind == DONE && m.ended == CLOCK_LAST)
 			served = (struct clock_served){who, CLOCK_LAST, true, m.number};
 	return served;
@@ -207,9 +207,9 @@ struct clock_served clock_talk_serve(struct clock_talk *t)
 	int64_t wait = FIRST_PING_NS, seen, now = clock_talk_now();
 	int who;
 
-	if (!look(t, TRANSPORT_ANY, TAG_CLOCK_ASK, &ask, &served.who))
+	if (!look_for_message(t, TRANSPORT_ANY, TAG_CLOCK_ASK, &ask, &served.who))
 		return ended_late(t);
-	while (look(t, served.who, TAG_CLOCK_ASK, &m, &who))
+	while (look_for_message(t, served.who, TAG_CLOCK_ASK, &m, &who))
 		ask = m; /* it gave up the one before */
 	served.purpose = ask.number;
 	pong.offset = clock_sync_latest(t->sync, now, &pong.error);

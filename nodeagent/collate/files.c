@@ -202,7 +202,7 @@ struct watch {
 	void *ctx;
 };
 
-static void tell(const struct watch *w, size_t n)
+static void tell_progress(const struct watch *w, size_t n)
 {
 	if (w->done)
 		w->done(n, w->ctx);
@@ -229,7 +229,7 @@ static bool merge_by_names(
 			add_run(&runs, at[i].profile);
 		}
 		if (ordered)
-			tell(w, i + 1);
+			tell_progress(w, i + 1);
 	}
 	free(last_host);
 	*whole = end_runs(&runs);
@@ -251,7 +251,7 @@ static struct profile *merge_by_hosts(struct node_file *at, size_t n, const stru
 		at[i] = can ? at[good] : f;
 		if (can)
 			at[good++] = f;
-		tell(w, i + 1);
+		tell_progress(w, i + 1);
 	}
 	if (good)
 		qsort(at, good, sizeof(*at), host_cmp);

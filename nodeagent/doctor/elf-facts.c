@@ -147,7 +147,7 @@ static char *version_needed(const struct elf_file *f, unsigned index)
 	return NULL;
 }
 
-static void note(enum elf_presence *to, const struct elf_symbol *s)
+static void note_presence(enum elf_presence *to, const struct elf_symbol *s)
 {
 	enum elf_presence now = s->defined ? ELF_DEFINED : ELF_USED;
 
@@ -159,7 +159,7 @@ static void note_mpi(struct elf_facts *facts, const struct elf_symbol *s)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(mpi_names); i++)
 		if (!strcmp(s->name, mpi_names[i])) {
-			note(&facts->mpi, s);
+			note_presence(&facts->mpi, s);
 			set_text(&facts->mpi_symbol, s->name);
 		}
 }
@@ -173,14 +173,14 @@ static bool read_symbols(struct elf_facts *facts, const struct elf_file *f, enum
 		return false;
 	while (elf_symbols_next(&cursor, &s)) {
 		if (!strcmp(s.name, HOOK)) {
-			note(&facts->hook, &s);
+			note_presence(&facts->hook, &s);
 			facts->hook_exported |= which == ELF_DYNSYM && s.defined;
 			if (which == ELF_DYNSYM && !s.defined && !facts->hook_version)
 				facts->hook_version = version_needed(f, s.version);
 		} else if (!strcmp(s.name, MARKER)) {
-			note(&facts->marker, &s);
+			note_presence(&facts->marker, &s);
 		} else if (!strncmp(s.name, "vftrace_", 8)) {
-			note(&facts->regions, &s);
+			note_presence(&facts->regions, &s);
 		} else if (*s.name == 'M' || *s.name == 'm') {
 			note_mpi(facts, &s);
 		}

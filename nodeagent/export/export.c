@@ -158,7 +158,7 @@ struct run {
 	void *state;
 };
 
-static void give(void *ctx, const struct export_event *e)
+static void give_event_to_format(void *ctx, const struct export_event *e)
 {
 	struct run *r = ctx;
 
@@ -172,14 +172,15 @@ static void give_all(struct run *r)
 	if (!r->format->event)
 		return;
 	if (!r->format->by_thread) {
-		export_walk(x, &(struct export_walk){.thread = NULL}, give, r);
+		export_walk(x, &(struct export_walk){.thread = NULL}, give_event_to_format, r);
 		return;
 	}
 	for (size_t i = 0; !x->error && !x->full && i < x->n_threads; i++)
-		export_walk(x, &(struct export_walk){.thread = &x->threads[i]}, give, r);
+		export_walk(x, &(struct export_walk){.thread = &x->threads[i]},
+			give_event_to_format, r);
 }
 
-static void work(struct exporter *x, const struct export_format *format, struct output *o)
+static void walk_and_write(struct exporter *x, const struct export_format *format, struct output *o)
 {
 	struct run r = {x, format, NULL};
 
@@ -284,7 +285,7 @@ int export_run(const struct export_format *format, const struct export_options *
 				 : "there are no threads in these files%s",
 			o->ranks ? o->ranks : "");
 	else
-		work(&x, format, &output);
+		walk_and_write(&x, format, &output);
 	if (x.error) {
 		complain("%s", x.error);
 		status = 2;

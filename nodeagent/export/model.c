@@ -14,7 +14,7 @@
 
 /* ---- processes and threads -------------------------------------------------------- */
 
-static bool wanted(const struct exporter *x, int32_t rank)
+static bool is_wanted_rank(const struct exporter *x, int32_t rank)
 {
 	const char *ranks = x->options->ranks;
 
@@ -85,7 +85,7 @@ static void add_processes(struct exporter *x, uint32_t file)
 	for (size_t i = 0; i < n; i++) {
 		struct export_process *p;
 
-		if (all[i].number == VFD_NONE || !wanted(x, all[i].rank))
+		if (all[i].number == VFD_NONE || !is_wanted_rank(x, all[i].rank))
 			continue;
 		p = add_process(x, file, host);
 		p->number = (uint32_t)i;
@@ -93,7 +93,7 @@ static void add_processes(struct exporter *x, uint32_t file)
 		p->job = all[i].job;
 		p->name = process_name(&all[i], host);
 	}
-	for (size_t i = 0; i < n_threads && wanted(x, -1); i++) {
+	for (size_t i = 0; i < n_threads && is_wanted_rank(x, -1); i++) {
 		if (is_lost(x, file, &threads[i], i)) {
 			add_process(x, file, host)->name = xasprintf("(lost) (%s)", host);
 			break;

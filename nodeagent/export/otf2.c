@@ -30,7 +30,7 @@ static const uint32_t operations[] = {VFTR_MPI_BARRIER, VFTR_MPI_BCAST, VFTR_MPI
 
 /* ---- the library ---------------------------------------------------------------------- */
 
-static bool load(struct otf2 *f)
+static bool load_library(struct otf2 *f)
 {
 	static const struct {
 		const char *name;
@@ -145,7 +145,7 @@ void *otf2_begin(struct exporter *x)
 	f->x = x;
 	f->writers = xcalloc(x->n_threads, sizeof(*f->writers));
 	f->events = xcalloc(x->n_threads, sizeof(*f->events));
-	if (!load(f))
+	if (!load_library(f))
 		return f;
 	otf2_find_ranks(f);
 	otf2_teams_find(f);

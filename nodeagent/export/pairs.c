@@ -142,7 +142,7 @@ void pairs_add(struct pairs *p, uint64_t flow, bool send, const struct pair_end 
 
 /* ---- reading -------------------------------------------------------------------------- */
 
-static bool fill(struct pairs *p, struct row *r)
+static bool fill_row(struct pairs *p, struct row *r)
 {
 	const size_t size = sizeof(*r->pairs);
 
@@ -163,7 +163,7 @@ static bool earlier(const struct row *a, const struct row *b)
 	return by_send(&a->pairs[a->at], &b->pairs[b->at]) < 0;
 }
 
-static void sink(struct pairs *p, size_t i)
+static void sink_row(struct pairs *p, size_t i)
 {
 	for (;;) {
 		struct row r = p->rows[i];
@@ -201,11 +201,11 @@ void pairs_sort(struct pairs *p)
 		write_row(p);
 	for (size_t i = p->n_rows; i-- > 0;) {
 		p->rows[i].pairs = xmalloc(READ_ROOM * sizeof(struct pair));
-		if (!fill(p, &p->rows[i]))
+		if (!fill_row(p, &p->rows[i]))
 			drop_row(p, i);
 	}
 	for (size_t i = p->n_rows; i-- > 0;)
-		sink(p, i);
+		sink_row(p, i);
 }
 
 const struct pair *pairs_first(struct pairs *p)
@@ -217,7 +217,7 @@ void pairs_take(struct pairs *p)
 {
 	struct row *r = &p->rows[0];
 
-	if (++r->at == r->n && (!r->left || !fill(p, r)))
+	if (++r->at == r->n && (!r->left || !fill_row(p, r)))
 		drop_row(p, 0);
-	sink(p, 0);
+	sink_row(p, 0);
 }

@@ -97,7 +97,7 @@ static void packet_begin(struct perfetto *f)
 	protobuf_uint(&f->p, PACKET_SEQUENCE, SEQUENCE);
 }
 
-static void intern(struct perfetto *f, uint32_t field, uint64_t number, const char *text)
+static void intern_text(struct perfetto *f, uint32_t field, uint64_t number, const char *text)
 {
 	protobuf_open(&f->p, field);
 	protobuf_uint(&f->p, ENTRY_NUMBER, number);
@@ -112,9 +112,9 @@ static void put_words(struct perfetto *f)
 	protobuf_uint(&f->p, PACKET_FLAGS, SEQUENCE_CLEARED);
 	protobuf_open(&f->p, PACKET_INTERNED);
 	for (size_t i = 0; i < ARRAY_SIZE(categories); i++)
-		intern(f, INTERNED_CATEGORY, i + 1, categories[i]);
+		intern_text(f, INTERNED_CATEGORY, i + 1, categories[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(details); i++)
-		intern(f, INTERNED_ANNOTATION, i + 1, details[i]);
+		intern_text(f, INTERNED_ANNOTATION, i + 1, details[i]);
 	protobuf_close(&f->p);
 	packet_end(f);
 }
@@ -215,7 +215,7 @@ static void intern_region(struct perfetto *f, uint32_t region)
 	const struct export_region *r = &f->x->regions[region];
 	struct protobuf *p = &f->p;
 
-	intern(f, INTERNED_NAME, (uint64_t)region + 1, r->name);
+	intern_text(f, INTERNED_NAME, (uint64_t)region + 1, r->name);
 	if (!r->file)
 		return;
 	protobuf_open(p, INTERNED_SOURCE);

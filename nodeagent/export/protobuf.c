@@ -11,7 +11,7 @@
 
 enum wire_type { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 
-static unsigned char *room(struct protobuf *p, size_t n)
+static unsigned char *make_room(struct protobuf *p, size_t n)
 {
 	if (p->cap - p->n < n) {
 		p->cap = (p->n + n) * 2;
@@ -33,7 +33,7 @@ static size_t varint(unsigned char *to, uint64_t value)
 
 static void put_varint(struct protobuf *p, uint64_t value)
 {
-	p->n += varint(room(p, VARINT_MAX), value);
+	p->n += varint(make_room(p, VARINT_MAX), value);
 }
 
 static void put_tag(struct protobuf *p, uint32_t field, enum wire_type type)
@@ -69,7 +69,7 @@ void protobuf_fixed64(struct protobuf *p, uint32_t field, uint64_t value)
 	unsigned char *to;
 
 	put_tag(p, field, FIXED64);
-	to = room(p, 8);
+	to = make_room(p, 8);
 	for (unsigned i = 0; i < 8; i++)
 		to[i] = (unsigned char)(value >> 8 * i);
 	p->n += 8;
@@ -82,7 +82,7 @@ void protobuf_text(struct protobuf *p, uint32_t field, const char *text)
 
 	put_tag(p, field, BYTES);
 	put_varint(p, n);
-	to = room(p, n);
+	to = make_room(p, n);
 	memcpy(to, text, n);
 	p->n += n;
 	/* readers refuse the whole message if a text is not UTF-8 */
@@ -110,7 +110,7 @@ void protobuf_close(struct protobuf *p)
 	unsigned char length[VARINT_MAX];
 	const size_t bytes = varint(length, n);
 
-	room(p, bytes);
+	make_room(p, bytes);
 	memmove(p->bytes + start - 1 + bytes, p->bytes + start, n);
 	memcpy(p->bytes + start - 1, length, bytes);
 	p->n += bytes - 1;

@@ -7,7 +7,7 @@
 
 #define TREE_OUTSIDE_MAX 2048 /* deeper paths are folded when they are recorded */
 
-static uint32_t below(struct tree *t, uint32_t caller, uint32_t key, uint32_t group)
+static uint32_t node_below(struct tree *t, uint32_t caller, uint32_t key, uint32_t group)
 {
 	const uint64_t both = (uint64_t)caller << 32 | key;
 	const uint32_t *found = map64_find(&t->below, both);
@@ -27,7 +27,7 @@ void tree_init(struct tree *t, const struct exporter *x, bool sum)
 	t->nodes = grow(t->nodes, 0, &t->cap, sizeof(*t->nodes));
 	t->nodes[t->n++] = (struct tree_node){0};
 	for (size_t i = 0; !sum && i < x->n_processes; i++)
-		below(t, 0, (uint32_t)i, (uint32_t)i);
+		node_below(t, 0, (uint32_t)i, (uint32_t)i);
 }
 
 void tree_free(struct tree *t)
@@ -51,7 +51,7 @@ static uint32_t outside(struct tree *t, const struct export_event *e, uint32_t r
 		(stack = export_caller(t->x, e->thread, stack, &region)) != VFD_NONE)
 		path[n++] = region;
 	while (n)
-		root = below(t, root, path[--n], e->thread->process);
+		root = node_below(t, root, path[--n], e->thread->process);
 	return root;
 }
 
@@ -68,10 +68,10 @@ void tree_event(struct tree *t, const struct export_event *e)
 	h->since = e->time;
 	if (e->kind == EXPORT_ENTER) {
 		if (!h->open && e->thread->stream)
-			h->open = h->on = below(t, root, e->thread->region, process);
+			h->open = h->on = node_below(t, root, e->thread->region, process);
 		else if (!h->open)
 			h->open = h->on = outside(t, e, root);
-		h->open = below(t, h->open, e->region, process);
+		h->open = node_below(t, h->open, e->region, process);
 		t->nodes[h->open].calls++;
 	} else if (h->open) {
 		h->open = t->nodes[h->open].caller;

@@ -47,7 +47,7 @@ static void swap(struct export_message *a, struct export_message *b)
 	*b = c;
 }
 
-static void push(struct walk *w, const struct export_message *m)
+static void push_message(struct walk *w, const struct export_message *m)
 {
 	size_t i = w->n;
 
@@ -77,7 +77,7 @@ static struct export_message pop(struct walk *w)
 
 /* ---- giving ------------------------------------------------------------------------- */
 
-static void give(struct walk *w, struct export_event *e)
+static void give_event(struct walk *w, struct export_event *e)
 {
 	if (e->time < w->time)
 		e->time = w->time;
@@ -93,7 +93,7 @@ static void give_ends(struct walk *w, uint64_t until)
 		struct export_event e = {.kind = EXPORT_END, .time = m.end, .message = &m};
 
 		e.thread = &w->x->threads[m.m.track];
-		give(w, &e);
+		give_event(w, &e);
 	}
 }
 
@@ -111,11 +111,11 @@ static void add_flow(struct walk *w, const struct vfd_event *v, bool alone)
 	if (!t || !flow.from)
 		return;
 	if (alone) {
-		give(w, &(struct export_event){.kind = EXPORT_FLOW,
-				.time = export_time(w->x, v->time),
-				.thread = t,
-				.flows = &flow,
-				.n_flows = 1});
+		give_event(w, &(struct export_event){.kind = EXPORT_FLOW,
+				      .time = export_time(w->x, v->time),
+				      .thread = t,
+				      .flows = &flow,
+				      .n_flows = 1});
 		return;
 	}
 	if (v->time != w->ends_time)
@@ -194,8 +194,8 @@ static void give_message(struct walk *w, const struct vfd_event *v)
 	m.m.track = (uint32_t)(t - w->x->threads);
 	e.thread = t;
 	e.message = &m;
-	give(w, &e);
-	push(w, &m);
+	give_event(w, &e);
+	push_message(w, &m);
 }
 
 /* ---- progress ----------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ int export_stopped(void)
 	return stopped;
 }
 
-static void check(struct exporter *x)
+static void check_for_end(struct exporter *x)
 {
 	if (stopped)
 		export_fail(x, "stopped by signal %d", (int)stopped);
@@ -247,7 +247,7 @@ static void check(struct exporter *x)
 
 bool export_goes_on(struct exporter *x)
 {
-	check(x);
+	check_for_end(x);
 	return !x->error;
 }
 
@@ -282,10 +282,10 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 		else if (convert(&w, &v, &e)) {
 			if (w.n_ends && v.kind == VFD_ENTER)
 				take_flows(&w, &v, &e);
-			give(&w, &e);
+			give_event(&w, &e);
 		}
 		if (n % CHECK_EVERY == 0) {
-			check(x);
+			check_for_end(x);
 			export_progress(x, vfd_cursor_progress(c));
 		}
 	}
@@ -297,5 +297,5 @@ void export_walk(struct exporter *x, const struct export_walk *want,
 	free(w.flows);
 	x->steps_done++;
 	export_progress(x, 0);
-	check(x);
+	check_for_end(x);
 }

@@ -72,7 +72,7 @@ static uint32_t find_name(
 	return id;
 }
 
-static uint32_t intern(struct gathering *g, const char *text)
+static uint32_t intern_name(struct gathering *g, const char *text)
 {
 	uint64_t hash = fnv_text(FNV_BEGIN, text);
 	uint32_t *first, id = find_name(g, text, hash, &first);
@@ -186,7 +186,7 @@ static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t k
 {
 	const size_t n = g->out->n_names;
 	const char *name = symcache_name(g->host->symbols, p, key);
-	const uint32_t id = intern(g, name);
+	const uint32_t id = intern_name(g, name);
 
 	if (g->out->n_names > n)
 		add_source(g->out, name,
@@ -263,7 +263,7 @@ uint32_t gather_named(const struct gather_from *from, uint32_t parent, const cha
 	const bool may = strncmp(name, "MPI_", 4) != 0 &&
 			 strncmp(name, SITE_PREFIX, strlen(SITE_PREFIX)) != 0;
 
-	return frame_of(from->to, parent, intern(from->to, name), may);
+	return frame_of(from->to, parent, intern_name(from->to, name), may);
 }
 
 uint32_t gather_path(
@@ -420,7 +420,7 @@ static void count_process(
 ORDER_POINTERS_BY(
 	by_rank, struct process, ORDER(shown_rank(x), shown_rank(y)) ?: RISING(start_ticks))
 
-static struct process **list(struct host *host, const struct process *only, size_t *n)
+static struct process **list_processes(struct host *host, const struct process *only, size_t *n)
 {
 	struct process **all = xmalloc((host->n_ever + 1) * sizeof(*all));
 
@@ -588,7 +588,7 @@ static void order_spawned(struct process **all, size_t n)
 void gather_ranks(struct host *host)
 {
 	size_t n;
-	struct process **all = list(host, NULL, &n);
+	struct process **all = list_processes(host, NULL, &n);
 	struct map64 taken = {0};
 	uint32_t unranked = 0;
 
@@ -629,7 +629,7 @@ static void whole_job(struct gathering *g, bool only_one)
 			1e-9 * (double)clocks_ns(&g->host->clocks, g->last_end - g->first_start);
 }
 
-static struct gathering *begin(struct host *host)
+static struct gathering *begin_gathering(struct host *host)
 {
 	struct gathering *g = xcalloc(1, sizeof(*g));
 
@@ -637,7 +637,7 @@ static struct gathering *begin(struct host *host)
 	g->out = profile_new();
 	g->left_out = left_out_new(host->conf);
 	g->first_start = UINT64_MAX;
-	node_of(g, PROFILE_NONE, intern(g, "init"));
+	node_of(g, PROFILE_NONE, intern_name(g, "init"));
 	gather_counters(host, g->out);
 	return g;
 }
@@ -661,7 +661,7 @@ static void let_go(struct process *p)
 	struct host *host = p->host;
 
 	if (!host->gathered)
-		host->gathered = begin(host);
+		host->gathered = begin_gathering(host);
 	add_process(host->gathered, p, false);
 }
 
@@ -685,11 +685,11 @@ static void put_in_order(struct gathering *g, const struct process *first)
 
 struct profile *gather(struct host *host, const struct process *only)
 {
-	struct gathering *g = only || !host->gathered ? begin(host) : host->gathered;
+	struct gathering *g = only || !host->gathered ? begin_gathering(host) : host->gathered;
 	struct profile *out = g->out;
 	bool some_let_go = g == host->gathered;
 	size_t n;
-	struct process **all = list(host, only, &n);
+	struct process **all = list_processes(host, only, &n);
 
 	out->run = host->run;
 	if (!only)

@@ -11,7 +11,7 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 
-static uint32_t cut(uint64_t n)
+static uint32_t cut_to_32_bits(uint64_t n)
 {
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
@@ -22,7 +22,7 @@ static void add_kernel(struct profile_gpu *to, const struct gpu *g, const struct
 	const struct gpu_device *d = gpu_device(g, a->device);
 	struct gpu_occupancy o;
 
-	to->threads_min = cut(s->threads_min);
+	to->threads_min = cut_to_32_bits(s->threads_min);
 	to->blocks_min = s->blocks_min;
 	memcpy(to->grid, a->grid, sizeof(to->grid));
 	memcpy(to->block, a->block, sizeof(to->block));
@@ -50,7 +50,7 @@ static void add_sums(const struct gather_from *from, struct gpu *g)
 			.ranks = 1,
 			.registers = s->registers,
 			.shared_bytes = s->shared_bytes,
-			.threads_max = cut(s->threads_max),
+			.threads_max = cut_to_32_bits(s->threads_max),
 			.calls = s->n,
 			.calls_min = s->n,
 			.calls_max = s->n,

@@ -75,7 +75,7 @@ static char *text_of(const struct process *p, uint64_t key, const struct openacc
 }
 
 /* Those of one process, from `first` on: regions that differ by no more than their number. */
-static void join(struct profile *out, size_t first)
+static void combine_events(struct profile *out, size_t first)
 {
 	profile_combine_from(out, PROFILE_OPENACC, first);
 	for (size_t i = first; i < out->n_openacc; i++) {
@@ -116,5 +116,5 @@ void gather_openacc(const struct gather_from *from)
 	}
 	free(own);
 	if (out->n_openacc > first)
-		join(out, first);
+		combine_events(out, first);
 }

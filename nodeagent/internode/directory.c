@@ -240,7 +240,7 @@ static struct words make_answer(const struct hub *h, int agent)
 	return w;
 }
 
-static void collect(struct transport *transport, struct hub *h, double until)
+static void collect_entries(struct transport *transport, struct hub *h, double until)
 {
 	bool *heard = xcalloc((size_t)h->size, sizeof(*heard));
 	int left = h->size - 1, next = 1; /* next: of whom nothing has come yet */
@@ -298,7 +298,7 @@ static int be_hub(
 
 	h.sheets = xcalloc((size_t)h.size, sizeof(*h.sheets));
 	unpack_entry(&h.sheets[0], mine->at, mine->n * sizeof(*mine->at));
-	collect(transport, &h, until);
+	collect_entries(transport, &h, until);
 	make_owners(&h);
 	note_absent(&h);
 	note_senders(&h);

@@ -178,7 +178,7 @@ static void take_answer(struct exchange *x, int from, bool *last)
 	free(buf);
 }
 
-static void give(struct exchange *x, int to)
+static void give_to(struct exchange *x, int to)
 {
 	const struct directory_target *t = target(x, to);
 	bool last = false;
@@ -294,7 +294,7 @@ static void send_answer(struct exchange *x, int to)
 	words_free(&answer);
 }
 
-static void take(struct exchange *x, int from)
+static void take_from(struct exchange *x, int from)
 {
 	bool last = false;
 	int error;
@@ -368,10 +368,10 @@ static void meet_all(struct exchange *x)
 
 	for (size_t i = 0; i < n && !x->cut_off; i++) {
 		if (x->transport->rank < at[i].with)
-			give(x, at[i].with);
-		take(x, at[i].with);
+			give_to(x, at[i].with);
+		take_from(x, at[i].with);
 		if (x->transport->rank > at[i].with)
-			give(x, at[i].with);
+			give_to(x, at[i].with);
 	}
 	free(at);
 }

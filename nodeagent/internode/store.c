@@ -31,7 +31,7 @@ static uint32_t shown(const struct host *host, uint64_t proc_id)
 	return PROFILE_ELSEWHERE;
 }
 
-static uint64_t ns(const struct host *host, uint64_t ticks)
+static uint64_t ns_of(const struct host *host, uint64_t ticks)
 {
 	return clocks_ns(&host->clocks, ticks);
 }
@@ -52,7 +52,7 @@ static void store_counts(const struct matching *m, struct profile_matching *to)
 	to->violations = c->violations;
 	if (!c->violations)
 		return;
-	to->worst_ns = ns(m->host, c->worst);
+	to->worst_ns = ns_of(m->host, c->worst);
 	to->worst_from = shown(m->host, c->worst_source);
 	to->worst_to = shown(m->host, c->worst_destination);
 }
@@ -77,7 +77,7 @@ void matching_store_pairs(const struct host *host, struct profile *p, const stru
 					.to_thread = from->to_thread,
 					.messages = from->messages,
 					.bytes = from->bytes,
-					.late_ns = ns(host, from->late_ticks)};
+					.late_ns = ns_of(host, from->late_ticks)};
 	}
 	if (others)
 		p->thread_pairs[p->n_thread_pairs++] =
@@ -87,7 +87,7 @@ void matching_store_pairs(const struct host *host, struct profile *p, const stru
 				.to_thread = PROFILE_NONE,
 				.messages = others->messages,
 				.bytes = others->bytes,
-				.late_ns = ns(host, others->late_ticks)};
+				.late_ns = ns_of(host, others->late_ticks)};
 	/* processes of other jobs may be shown alike */
 	profile_combine(p, PROFILE_THREAD_PAIRS);
 	profile_pairs_group_threads(p);

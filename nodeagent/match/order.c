@@ -12,7 +12,7 @@
 #define STEPS		   64 /* comparisons per call; beyond, all are ambiguous */
 #define WAITING_AFTER_LOSS (MATCH_WAITING_MAX / 16)
 
-static uint64_t key(const struct sequence *q)
+static uint64_t key_of_sequence(const struct sequence *q)
 {
 	return (uint64_t)(uintptr_t)q;
 }
@@ -32,7 +32,7 @@ static struct call *other_before(const struct sequence *q, const struct call *c)
 	return c->other && c->other_at >= q->unsettled.first->position ? c->other : NULL;
 }
 
-static void compare(struct sequence *q, struct call *c)
+static void compare_call(struct sequence *q, struct call *c)
 {
 	struct call *y = q->unsettled.last;
 	unsigned steps = 0;
@@ -77,7 +77,7 @@ static void arrive(struct match *m, struct sequence *q, struct call *c)
 	}
 	c->reach = last && is_later(last->reach, c->leave) ? last->reach : c->leave;
 	if (last) {
-		compare(q, c);
+		compare_call(q, c);
 		c->other = last->thread != c->thread ? q->unsettled.last : last->other;
 		c->other_at = last->thread != c->thread ? last->position : last->other_at;
 	}
@@ -99,11 +99,13 @@ static void lose(struct match *m, struct sequence *q, uint64_t n)
 
 static struct call *take_waiting(struct match *m, struct sequence *q, uint64_t position)
 {
-	struct call *c = q->waiting.n ? match_table_find(&m->waiting_at, key(q), position) : NULL;
+	struct call *c = q->waiting.n
+				 ? match_table_find(&m->waiting_at, key_of_sequence(q), position)
+				 : NULL;
 
 	if (!c)
 		return NULL;
-	match_table_remove(&m->waiting_at, key(q), position);
+	match_table_remove(&m->waiting_at, key_of_sequence(q), position);
 	call_unlink(&q->waiting, c);
 	return c;
 }
@@ -159,7 +161,8 @@ void match_order_drop(struct match *m, struct sequence *q, uint32_t ticket)
 void match_order_add(struct match *m, struct sequence *q, struct call *c)
 {
 	if (!find_position(q, (uint32_t)c->position, &c->position) ||
-		(q->waiting.n && match_table_find(&m->waiting_at, key(q), c->position))) {
+		(q->waiting.n &&
+			match_table_find(&m->waiting_at, key_of_sequence(q), c->position))) {
 		m->counts.late++;
 		call_discard(m, q, c);
 		return;
@@ -171,7 +174,7 @@ void match_order_add(struct match *m, struct sequence *q, struct call *c)
 			go_on(m, q);
 		return;
 	}
-	match_table_add(&m->waiting_at, key(q), c->position, c);
+	match_table_add(&m->waiting_at, key_of_sequence(q), c->position, c);
 	call_append(&q->waiting, c);
 	if (q->waiting.n > WAITING_AFTER_LOSS &&
 		(q->waiting.n > MATCH_WAITING_MAX || match_order_is_damaged(m, q)))

@@ -159,7 +159,7 @@ struct match_receive tell_receive(const struct receive *r)
 }
 
 /* Counts contradictions in length and time, of exact pairs only: others may be wrong. */
-static void check(struct match *m, const struct send *s, const struct receive *r)
+static void check_exact_pair(struct match *m, const struct send *s, const struct receive *r)
 {
 	uint64_t due = s->call.enter + m->options.latency;
 
@@ -183,7 +183,7 @@ void tell_pair(struct match *m, struct receive *r)
 	struct match_receive receive = tell_receive(r);
 
 	m->counts.pairs[r->label]++;
-	check(m, s, r);
+	check_exact_pair(m, s, r);
 	if (m->options.pair)
 		m->options.pair(m->options.arg, &send, &receive, r->label);
 	r->partner = NULL;

@@ -23,7 +23,7 @@ static struct selector *tag_selector_of(struct match *m, struct space *s, uint32
 	return &t->selector;
 }
 
-static void release(struct match *m, struct receive *r, struct selector *l)
+static void release_receive(struct match *m, struct receive *r, struct selector *l)
 {
 	struct tag_selector *t = (struct tag_selector *)l;
 	struct stream *stream;
@@ -66,7 +66,7 @@ static struct selector *selector_of(struct match *m, struct receive *r)
 }
 
 /* r is younger than all in it. */
-static bool list(struct match *m, struct receive *r)
+static bool list_receive(struct match *m, struct receive *r)
 {
 	struct selector *l = selector_of(m, r);
 
@@ -89,7 +89,7 @@ static bool is_before(const struct receive *a, const struct receive *b)
 	return a->call.position < b->call.position;
 }
 
-static void hold(struct selector *l, struct receive *r)
+static void hold_receive(struct selector *l, struct receive *r)
 {
 	size_t i = l->n_held;
 
@@ -139,7 +139,7 @@ static void unlist(struct match *m, struct receive *r)
 	r->in_selector = false;
 	call_unlink(&r->space->open, &r->call);
 	wake(m, l);
-	release(m, r, l);
+	release_receive(m, r, l);
 	r->selector = NULL;
 }
 
@@ -207,15 +207,15 @@ static bool resolve_in(struct match *m, struct stream *stream, struct receive *r
 			give_up(m, l->oldest);
 			continue;
 		}
-		if (!r->in_selector && !list(m, r))
+		if (!r->in_selector && !list_receive(m, r))
 			break;
-		hold(l, r);
+		hold_receive(l, r);
 		return false;
 	}
 	return true;
 }
 
-static void resolve(struct match *m, struct receive *r)
+static void resolve_receive(struct match *m, struct receive *r)
 {
 	struct channel *c = NULL;
 	struct stream *stream;
@@ -238,7 +238,7 @@ static void resolve(struct match *m, struct receive *r)
 		pass_on(m, stream, r);
 }
 
-static void work(struct match *m)
+static void work_off(struct match *m)
 {
 	struct receive *r;
 
@@ -247,7 +247,7 @@ static void work(struct match *m)
 	m->waking = true;
 	while ((r = m->woken)) {
 		m->woken = r->next;
-		resolve(m, r);
+		resolve_receive(m, r);
 	}
 	m->waking = false;
 }
@@ -256,23 +256,23 @@ void receive_open(struct match *m, struct receive *r)
 {
 	r->stage = RECEIVE_OPEN;
 	if (r->known)
-		resolve(m, r);
-	else if (!list(m, r))
+		resolve_receive(m, r);
+	else if (!list_receive(m, r))
 		unmatched_receive(m, r, MATCH_FROM_ELSEWHERE);
-	work(m);
+	work_off(m);
 }
 
 void receive_completed(struct match *m, struct receive *r)
 {
-	resolve(m, r);
-	work(m);
+	resolve_receive(m, r);
+	work_off(m);
 }
 
 void receive_close(struct match *m, struct receive *r)
 {
 	unlist(m, r);
 	receive_free(m, r);
-	work(m);
+	work_off(m);
 }
 
 void space_force(struct match *m, struct space *s)
@@ -287,6 +287,6 @@ void space_force(struct match *m, struct space *s)
 		s->assumed = true;
 		unlist(m, (struct receive *)c);
 		unmatched_receive(m, (struct receive *)c, MATCH_NOT_COMPLETED);
-		work(m);
+		work_off(m);
 	}
 }

@@ -90,7 +90,7 @@ static void send_on(struct match_process *p, const struct match_send *s)
 }
 
 /* flags: MATCH_UNSURE if it is not known how it ended. */
-static void release(struct match_process *p, uint32_t i, uint32_t flags)
+static void release_send(struct match_process *p, uint32_t i, uint32_t flags)
 {
 	struct held *h = &p->held[i];
 	struct match_send s = h->send;
@@ -109,18 +109,18 @@ static void release(struct match_process *p, uint32_t i, uint32_t flags)
 static void release_all(struct match_process *p)
 {
 	while (p->oldest != NONE)
-		release(p, p->oldest, MATCH_UNSURE);
+		release_send(p, p->oldest, MATCH_UNSURE);
 }
 
-static void hold(struct match_process *p, const struct match_send *s, uint32_t request)
+static void hold_send(struct match_process *p, const struct match_send *s, uint32_t request)
 {
 	const uint32_t *at = map32_find(&p->held_at, request);
 	uint32_t i;
 
 	if (at) /* its number is used again: the other one has ended unseen */
-		release(p, *at, MATCH_UNSURE);
+		release_send(p, *at, MATCH_UNSURE);
 	if (p->held_at.n >= MATCH_HELD_MAX)
-		release(p, p->oldest, MATCH_UNSURE);
+		release_send(p, p->oldest, MATCH_UNSURE);
 	i = p->vacant;
 	if (i != NONE) {
 		p->vacant = p->held[i].newer;
@@ -166,7 +166,7 @@ static void note_send(struct match_process *p, const struct match_message *c)
 	}
 	if (s.flags & MATCH_PARTITIONED)
 		s.mode = MATCH_SEND_IN_PARTS;
-	hold(p, &s, c->m->request);
+	hold_send(p, &s, c->m->request);
 }
 
 /* ---- receives ------------------------------------------------------------------------ */
@@ -267,9 +267,9 @@ void match_process_done(
 		s->path = c->path;
 	}
 	if (!(flags & MESSAGE_CANCELLED))
-		release(p, *at, 0);
+		release_send(p, *at, 0);
 	else
-		release(p, *at, flags & MESSAGE_UNKNOWN ? MATCH_UNSURE : MATCH_VOID);
+		release_send(p, *at, flags & MESSAGE_UNKNOWN ? MATCH_UNSURE : MATCH_VOID);
 }
 
 void match_process_part(struct match_process *p, uint32_t request, uint64_t enter)

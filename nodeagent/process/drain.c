@@ -190,7 +190,7 @@ uint64_t drain_thread(struct thread_ring *t)
 
 /* What other threads freed, and who had a lock, is forgotten when all records that may speak of it
  * have been read: each thread's last record is later. */
-static void sweep(struct process *p)
+static void sweep_traffic(struct process *p)
 {
 	uint64_t least = host_ticks(p->host);
 
@@ -305,7 +305,7 @@ static void settle_process(struct process *p)
 {
 	threads_settle(p);
 	if (p->match || traffic_has_gone(p->traffic) || locks_are_told(p))
-		sweep(p);
+		sweep_traffic(p);
 }
 
 uint64_t drain_process_now(struct process *p)
@@ -315,7 +315,7 @@ uint64_t drain_process_now(struct process *p)
 	look_ahead(p);
 	while (drain_round(p, false, PIECE_WITH_LOCKS, read_until(p), &bytes))
 		if (locks_are_told(p))
-			sweep(p);
+			sweep_traffic(p);
 	settle_process(p);
 	return bytes;
 }
@@ -352,7 +352,7 @@ uint64_t drain_host(struct host *host)
 			drain_round(p, false, PIECE, least, &bytes);
 			p->read_no_more = bytes == before;
 			if (locks_are_told(p))
-				sweep(p);
+				sweep_traffic(p);
 		}
 	for (struct process *p = host->live; p; p = p->next_live)
 		if (!p->ended)
@@ -487,7 +487,7 @@ uint64_t drain_common(struct thread_ring *t, size_t index, const char *damage)
 void drain_round_over(struct process *p)
 {
 	if (locks_are_told(p))
-		sweep(p);
+		sweep_traffic(p);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -500,7 +500,7 @@ void drain_ended(struct process *p)
 		return;
 	look_ahead(p);
 	while (drain_round(p, true, PIECE_WITH_LOCKS, read_until(p), &bytes))
-		sweep(p);
+		sweep_traffic(p);
 }
 
 /* Calls skipped since the last LOST record, in a thread that died full. */

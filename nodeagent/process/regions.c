@@ -300,7 +300,7 @@ struct mismatches {
 	size_t n, cap;
 };
 
-static void collect(struct mismatches *to, const struct process *p, bool copy)
+static void collect_mismatches(struct mismatches *to, const struct process *p, bool copy)
 {
 	for (size_t i = 0; i < p->n_regions; i++) {
 		const struct region *r = find_region(p, i);
@@ -342,7 +342,7 @@ void regions_let_go(const struct process *p)
 	if (!all)
 		all = p->host->mismatches = xcalloc(1, sizeof(*all));
 	n = all->n;
-	collect(all, p, true);
+	collect_mismatches(all, p, true);
 	if (all->n > n)
 		add_up(all, true);
 }
@@ -366,7 +366,7 @@ void regions_warn(struct host *host)
 		all.at[all.n++] = gone->at[i];
 	}
 	for (const struct process *p = host->processes; p; p = p->next)
-		collect(&all, p, false);
+		collect_mismatches(&all, p, false);
 	add_up(&all, false);
 	for (size_t i = 0; i < all.n && i < MISMATCHES_SHOWN; i++) {
 		const struct mismatch *m = &all.at[i];

@@ -123,7 +123,7 @@ static int listen_at(const char *path, char **error)
 	return fd;
 }
 
-static void sweep(const char *dir)
+static void sweep_directory(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -162,7 +162,7 @@ void session_sweep(void)
 	char *error = NULL, *dir = runtime_directory(&error);
 
 	if (dir)
-		sweep(dir);
+		sweep_directory(dir);
 	free(dir);
 	free(error);
 }
@@ -183,7 +183,7 @@ int session_open(struct host *host, char **error)
 
 	if (!dir)
 		return -1;
-	sweep(dir);
+	sweep_directory(dir);
 	host->lock_path = xasprintf("%s/%s" LOCK, dir, host->session);
 	host->socket_path = xasprintf("%s/%s" SOCKET, dir, host->session);
 	free(dir);

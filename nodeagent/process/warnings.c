@@ -69,7 +69,7 @@ static bool is_kept(const struct host *host, const char *text)
 	return false;
 }
 
-static void append(struct host *host, char *text)
+static void append_warning(struct host *host, char *text)
 {
 	host->warnings = grow(
 		host->warnings, host->n_warnings, &host->cap_warnings, sizeof(*host->warnings));
@@ -91,7 +91,7 @@ static void count_among_others(struct host *host)
 	if (host->more_warnings++)
 		replace(host, WARNINGS_MAX - 1, text);
 	else
-		append(host, text);
+		append_warning(host, text);
 }
 
 static void count_more(struct host *host, struct warning_kind *k)
@@ -102,7 +102,7 @@ static void count_more(struct host *host, struct warning_kind *k)
 	}
 	if (!k->counting) {
 		k->counting = host->n_warnings;
-		append(host, NULL);
+		append_warning(host, NULL);
 	}
 	k->more++;
 	replace(host, k->counting,
@@ -118,14 +118,14 @@ static void keep_warning(struct host *host, struct warning_kind *k, char *text)
 			count_among_others(host);
 		} else {
 			k->kept++;
-			append(host, text);
+			append_warning(host, text);
 			return;
 		}
 	}
 	free(text);
 }
 
-static void say(struct host *host, struct warning_kind *k, const char *text)
+static void say_warning(struct host *host, struct warning_kind *k, const char *text)
 {
 	unsigned *said = k ? &k->said : &host->unkept_said;
 
@@ -150,7 +150,7 @@ void host_warn(struct host *host, bool urgent, const char *fmt, ...)
 		return;
 	k = kind_of(host, text);
 	if (urgent)
-		say(host, k, text);
+		say_warning(host, k, text);
 	keep_warning(host, k, text);
 }
 

@@ -59,7 +59,7 @@ static int64_t certain_ns(const struct profile *p)
 	return least;
 }
 
-static void note(struct maybe *m, const struct profile_bad_end *e, const char *host)
+static void note_end(struct maybe *m, const struct profile_bad_end *e, const char *host)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (same_host(m->host[i], host))
@@ -84,7 +84,7 @@ static struct maybe find_first(const struct profile *p)
 	for (size_t i = 0; i < p->n_ends && !m.more; i++)
 		if (!is_known(order[i]) ||
 			order[i]->end_ns - (int64_t)order[i]->error_ns <= certain)
-			note(&m, order[i], host_of(p, order[i]->rank));
+			note_end(&m, order[i], host_of(p, order[i]->rank));
 	free(order);
 	return m;
 }

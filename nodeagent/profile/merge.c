@@ -102,7 +102,7 @@ static int path_cmp(const struct side *a, uint32_t i, const struct side *b, uint
 	return 0;
 }
 
-static void take(struct profile_stack *out, struct side *s, uint32_t i, uint32_t renumber)
+static void take_stack(struct profile_stack *out, struct side *s, uint32_t i, uint32_t renumber)
 {
 	out[renumber] = s->stacks[i];
 	if (out[renumber].parent != PROFILE_NONE)
@@ -135,7 +135,7 @@ static void merge_stacks(struct profile *to, struct side *a, struct side *b, cha
 	free(twin);
 	out = xcalloc(n, sizeof(*out));
 	for (i = 0; i < a->n; i++)
-		take(out, a, i, a->renumber[i]);
+		take_stack(out, a, i, a->renumber[i]);
 	for (i = j = 0; j < b->n; j++) {
 		while (i < a->n && a->renumber[i] < b->renumber[j])
 			i++;
@@ -143,7 +143,7 @@ static void merge_stacks(struct profile *to, struct side *a, struct side *b, cha
 			profile_record_add(&profile_schema[PROFILE_STACKS], &out[b->renumber[j]],
 				&b->stacks[j]);
 		else
-			take(out, b, j, b->renumber[j]);
+			take_stack(out, b, j, b->renumber[j]);
 	}
 	free(a->stacks);
 	free(b->stacks);
@@ -217,7 +217,7 @@ void profile_sort(struct profile *p)
 }
 
 /* Appends from[] to *to[], and frees from; what they point to moves along. */
-static void append(void **to, size_t *n, void *from, size_t more, size_t bytes)
+static void append_records(void **to, size_t *n, void *from, size_t more, size_t bytes)
 {
 	if (more) {
 		*to = xrealloc(*to, (*n + more) * bytes);
@@ -264,8 +264,9 @@ static void merge_lists(struct profile *a, struct profile *b)
 {
 	struct string_set warnings;
 
-	append((void **)&a->agents, &a->n_agents, b->agents, b->n_agents, sizeof(*a->agents));
-	append((void **)&a->dead, &a->n_dead, b->dead, b->n_dead, sizeof(*a->dead));
+	append_records(
+		(void **)&a->agents, &a->n_agents, b->agents, b->n_agents, sizeof(*a->agents));
+	append_records((void **)&a->dead, &a->n_dead, b->dead, b->n_dead, sizeof(*a->dead));
 	b->agents = NULL;
 	b->dead = NULL;
 	b->n_agents = b->n_dead = 0;

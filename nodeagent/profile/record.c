@@ -23,7 +23,7 @@ static inline char **text(void *record, const struct profile_field *f)
 }
 
 /* Of all kinds but U128, reals, texts and those with a sign. */
-static inline uint64_t word(const void *record, const struct profile_field *f)
+static inline uint64_t word_of(const void *record, const struct profile_field *f)
 {
 	switch (f->kind) {
 	case U32:
@@ -49,7 +49,7 @@ static int value_cmp(const struct profile_field *f, const void *a, const void *b
 	case REAL:
 		return ORDER(*(const double *)at(a, f), *(const double *)at(b, f));
 	default:
-		return ORDER(word(a, f), word(b, f));
+		return ORDER(word_of(a, f), word_of(b, f));
 	}
 }
 

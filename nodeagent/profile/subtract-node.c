@@ -25,7 +25,7 @@ struct subtraction {
 	uint32_t *thread_before, *thread_round;
 };
 
-static uint64_t key(uint32_t high, uint32_t low)
+static uint64_t pair_key(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
 }
@@ -87,13 +87,13 @@ static void find_threads(struct subtraction *s)
 		const struct profile_thread *t = &s->before->ended_threads[i];
 		const uint32_t rank = rank_of_before(s, &ranks, t->rank);
 
-		if (rank != PROFILE_NONE && !map64_find(&at, key(rank, t->number)))
-			map64_add(&at, key(rank, t->number), (uint32_t)i);
+		if (rank != PROFILE_NONE && !map64_find(&at, pair_key(rank, t->number)))
+			map64_add(&at, pair_key(rank, t->number), (uint32_t)i);
 	}
 	s->thread_before = xmalloc((s->now->n_ended_threads + 1) * sizeof(uint32_t));
 	for (size_t i = 0; i < s->now->n_ended_threads; i++) {
 		const struct profile_thread *t = &s->now->ended_threads[i];
-		const uint32_t *was = map64_find(&at, key(t->rank, t->number));
+		const uint32_t *was = map64_find(&at, pair_key(t->rank, t->number));
 
 		s->thread_before[i] = was ? *was : PROFILE_NONE;
 	}
@@ -137,13 +137,14 @@ static void keep_thread_stacks(struct subtraction *s)
 	struct map64 at = {0};
 
 	for (size_t i = 0; before && i < before->n_thread_stacks; i++)
-		map64_add(&at, key(before->thread_stacks[i].thread, before->thread_stacks[i].stack),
+		map64_add(&at,
+			pair_key(before->thread_stacks[i].thread, before->thread_stacks[i].stack),
 			(uint32_t)i);
 	r->thread_stacks = xcalloc(now->n_thread_stacks + 1, sizeof(*r->thread_stacks));
 	for (size_t i = 0; i < now->n_thread_stacks; i++) {
 		struct profile_thread_stack t = now->thread_stacks[i];
-		const uint32_t *was =
-			map64_find(&at, key(s->thread_before[t.thread], s->stack_before[t.stack]));
+		const uint32_t *was = map64_find(
+			&at, pair_key(s->thread_before[t.thread], s->stack_before[t.stack]));
 
 		if (was)
 			profile_record_subtract(&profile_schema[PROFILE_THREAD_STACKS], &t,

@@ -34,7 +34,7 @@ struct reader {
 	char *error;
 };
 
-static bool fail(struct reader *r, char *why)
+static bool fail_reading(struct reader *r, char *why)
 {
 	if (r->error)
 		free(why);
@@ -64,22 +64,25 @@ static bool check_header(struct reader *r)
 	struct vfp_header h;
 
 	if (r->bytes >= sizeof(h.magic) && memcmp(r->buf, VFP_MAGIC, sizeof(h.magic)))
-		return fail(r, xstrdup("not a node profile (BASE_HOST.vfp or HOST.vfp, as runs "
-				       "write them)"));
+		return fail_reading(
+			r, xstrdup("not a node profile (BASE_HOST.vfp or HOST.vfp, as runs "
+				   "write them)"));
 	if (r->bytes < sizeof(h))
-		return fail(r, xasprintf("cut short: %zu bytes are not even a header", r->bytes));
+		return fail_reading(
+			r, xasprintf("cut short: %zu bytes are not even a header", r->bytes));
 	memcpy(&h, r->buf, sizeof(h));
 	if (h.byte_order != VFP_BYTE_ORDER)
-		return fail(r, xstrdup("written on a machine with another byte order"));
+		return fail_reading(r, xstrdup("written on a machine with another byte order"));
 	if (h.version != VFP_VERSION)
-		return fail(r, xasprintf("format version %llu, but this program reads version %d",
-				       (unsigned long long)h.version, VFP_VERSION));
+		return fail_reading(
+			r, xasprintf("format version %llu, but this program reads version %d",
+				   (unsigned long long)h.version, VFP_VERSION));
 	if (h.bytes != r->bytes)
-		return fail(r, xasprintf("%s: %zu of %llu bytes are here",
-				       h.bytes > r->bytes ? "cut short" : "too long", r->bytes,
-				       (unsigned long long)h.bytes));
+		return fail_reading(r, xasprintf("%s: %zu of %llu bytes are here",
+					       h.bytes > r->bytes ? "cut short" : "too long",
+					       r->bytes, (unsigned long long)h.bytes));
 	if (h.checksum != vfp_checksum(r->buf, r->bytes))
-		return fail(r, xstrdup("damaged: the checksum does not match"));
+		return fail_reading(r, xstrdup("damaged: the checksum does not match"));
 	return true;
 }
 
@@ -106,7 +109,7 @@ static bool note_section(
 {
 	if (!memcmp(h->tag, VFP_TEXT_TAG, sizeof(h->tag))) {
 		if (r->text_at || h->record_bytes != 1)
-			return fail(r, xstrdup("damaged: the head of section texts"));
+			return fail_reading(r, xstrdup("damaged: the head of section texts"));
 		r->text_at = at;
 		r->text_bytes = h->count;
 	}
@@ -118,8 +121,8 @@ static bool note_section(
 		/* a later writer may have added fields at the end of a record */
 		if (r->found[i].at || h->record_bytes < least_bytes(i) || h->record_bytes % 8 ||
 			(!s->bytes && h->count != 1))
-			return fail(r, xasprintf("damaged: the head of section %.*s", tag_bytes(s),
-					       s->tag));
+			return fail_reading(r, xasprintf("damaged: the head of section %.*s",
+						       tag_bytes(s), s->tag));
 		r->found[i].at = at;
 		r->found[i].count = h->count;
 		r->found[i].record_bytes = h->record_bytes;
@@ -137,24 +140,25 @@ static bool find_sections(struct reader *r)
 		size_t left;
 
 		if (r->bytes - at < sizeof(h))
-			return fail(r, xstrdup("damaged: a section is missing"));
+			return fail_reading(r, xstrdup("damaged: a section is missing"));
 		memcpy(&h, r->buf + at, sizeof(h));
 		at += sizeof(h);
 		left = r->bytes - at;
 		if (!h.record_bytes || h.count > left / h.record_bytes ||
 			vfp_padded(h.count * h.record_bytes) > left)
-			return fail(r, xstrdup("damaged: a section is longer than the file"));
+			return fail_reading(
+				r, xstrdup("damaged: a section is longer than the file"));
 		if (!note_section(r, &h, r->buf + at))
 			return false;
 		at += vfp_padded(h.count * h.record_bytes);
 	}
 	for (size_t i = 0; i < PROFILE_LISTS; i++) {
 		if (!r->found[i].at && profile_schema[i].presence == ALWAYS)
-			return fail(
+			return fail_reading(
 				r, xasprintf("damaged: no section %.*s",
 					   tag_bytes(&profile_schema[i]), profile_schema[i].tag));
 	}
-	return r->text_at ? true : fail(r, xstrdup("damaged: no section texts"));
+	return r->text_at ? true : fail_reading(r, xstrdup("damaged: no section texts"));
 }
 
 static bool number_texts(struct reader *r)
@@ -163,7 +167,7 @@ static bool number_texts(struct reader *r)
 	const char *end = s + r->text_bytes;
 
 	if (r->text_bytes && end[-1])
-		return fail(r, xstrdup("damaged: the last text has no end"));
+		return fail_reading(r, xstrdup("damaged: the last text has no end"));
 	for (const char *c = s; c < end; c++)
 		r->n_texts += !*c;
 	r->text = xcalloc(r->n_texts, sizeof(*r->text));
@@ -177,7 +181,7 @@ static bool number_texts(struct reader *r)
 static bool get_text(struct reader *r, char **to, uint64_t number)
 {
 	if (number >= r->n_texts || !r->text[number])
-		return fail(r, xstrdup("damaged: a text is missing or used twice"));
+		return fail_reading(r, xstrdup("damaged: a text is missing or used twice"));
 	*to = xstrdup(r->text[number]);
 	r->text[number] = NULL;
 	return true;
@@ -269,7 +273,7 @@ static bool get_section(struct reader *r, size_t which, struct profile *p)
 				continue;
 			}
 			if (!get_field(r, f->kind, to, from))
-				return fail(r,
+				return fail_reading(r,
 					xasprintf("damaged: record %zu, field %zu of section %.*s",
 						i, k, tag_bytes(s), s->tag));
 			from += f->kind == U128 ? 16 : 8;
@@ -292,7 +296,7 @@ static struct profile *decode_profile(
 		memcpy(&p->run, buf + offsetof(struct vfp_header, run), sizeof(p->run));
 		invalid = profile_valid(p);
 		if (invalid)
-			ok = fail(&r, xasprintf("damaged: %s", invalid));
+			ok = fail_reading(&r, xasprintf("damaged: %s", invalid));
 	}
 	free(r.text);
 	if (!ok) {

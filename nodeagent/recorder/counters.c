@@ -33,7 +33,7 @@ static const char *unit_of(const char *name)
 	return NULL;
 }
 
-static void define(struct recorder *s)
+static void define_counters(struct recorder *s)
 {
 	const struct conf *c = s->host->conf;
 	const struct counters_shm *wanted = &s->host->counters->wanted;
@@ -67,7 +67,7 @@ const uint32_t *recorder_counters(void *process, uint32_t n)
 	struct recorder *s = ((struct recorder_process *)process)->recorder;
 
 	if (!s->n_counters)
-		define(s);
+		define_counters(s);
 	return n <= s->n_counters ? s->counters : NULL;
 }
 

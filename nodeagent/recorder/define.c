@@ -71,7 +71,7 @@ static void find_code(const struct process *p, uint64_t key, struct vfd_function
 }
 
 /* Names that need no file to be read are told at once. Returns number << 1 | precise. */
-static uint32_t define(struct recorder_process *s, uint64_t key)
+static uint32_t define_function(struct recorder_process *s, uint64_t key)
 {
 	const struct process *p = s->process;
 	struct vfd_function f = {.process = s->number, .kind = kind_of(p, key)};
@@ -109,7 +109,7 @@ static uint32_t mpi_function(struct recorder_process *s, uint64_t key)
 	uint32_t *known = &s->recorder->mpi[key_mpi(key)];
 
 	if (!*known)
-		*known = define(s, key) + 1;
+		*known = define_function(s, key) + 1;
 	return *known - 1;
 }
 
@@ -121,7 +121,7 @@ static uint32_t function_of(struct recorder_process *s, uint64_t key)
 		return mpi_function(s, key);
 	known = map64_at(&s->functions, key, VFD_NONE);
 	if (*known == VFD_NONE)
-		*known = define(s, key);
+		*known = define_function(s, key);
 	return *known;
 }
 

@@ -128,7 +128,7 @@ void recorder_listen(struct recorder_process *s)
 
 /* ---- matches --------------------------------------------------------------------- */
 
-static void tell(struct recorder *s, const struct sampled_match *m)
+static void write_match(struct recorder *s, const struct sampled_match *m)
 {
 	const uint32_t *process = map64_find(&s->proc_ids, m->proc_id), *comm;
 	struct vfd_pair p = {.ticket = m->ticket,
@@ -156,7 +156,7 @@ static void tell(struct recorder *s, const struct sampled_match *m)
 void recorder_notify_matches(struct recorder *s)
 {
 	for (uint32_t i = 0; i < s->n_matches; i++)
-		tell(s, &s->matches[i]);
+		write_match(s, &s->matches[i]);
 	s->n_matches = 0;
 }
 

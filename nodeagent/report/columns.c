@@ -288,7 +288,7 @@ bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t n
 }
 
 /* order: NULL for as they are */
-static struct table *fill(const struct report *r, const struct list *l, unsigned asked,
+static struct table *fill_table(const struct report *r, const struct list *l, unsigned asked,
 	const char *first, size_t n, const uint32_t *order, struct columns_rows *rows)
 {
 	struct table *t = columns_table(r, l, asked);
@@ -324,7 +324,7 @@ void columns_left(FILE *f, const struct report *r, const struct columns_rows *ro
 	fprintf(f, " %s in the JSON file\n", one_or_many(rows->left, "is", "are"));
 }
 
-static void print(FILE *f, const struct report *r, struct table *t, const struct list *l,
+static void print_table(FILE *f, const struct report *r, struct table *t, const struct list *l,
 	const struct columns_rows *rows)
 {
 	if (!rows->n) {
@@ -345,7 +345,7 @@ struct table *columns_fill(
 	uint32_t *order = l->order    ? l->order(r, &n)
 			  : l->weight ? sort_falling(r->p, n, l->weight)
 				      : NULL;
-	struct table *t = fill(r, l, asked, first, n, order, rows);
+	struct table *t = fill_table(r, l, asked, first, n, order, rows);
 
 	free(order);
 	return t;
@@ -356,16 +356,16 @@ void columns_print(FILE *f, const struct report *r, const struct list *l, unsign
 	struct columns_rows rows;
 	struct table *t = columns_fill(r, l, asked, &rows);
 
-	print(f, r, t, l, &rows);
+	print_table(f, r, t, l, &rows);
 }
 
 void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	const void *records, size_t n)
 {
 	struct columns_rows rows;
-	struct table *t = fill(r, l, asked, records, n, NULL, &rows);
+	struct table *t = fill_table(r, l, asked, records, n, NULL, &rows);
 
-	print(f, r, t, l, &rows);
+	print_table(f, r, t, l, &rows);
 }
 
 size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,

@@ -76,7 +76,7 @@ static double multiply(double a, double b)
 	return a * b;
 }
 
-static double divide(double a, double b)
+static double divide_numbers(double a, double b)
 {
 	return a / b;
 }
@@ -144,7 +144,7 @@ static const struct {
 	{'+', TWO("+", add)},
 	{'-', TWO("-", subtract)},
 	{'*', TWO("*", multiply)},
-	{'/', TWO("/", divide)},
+	{'/', TWO("/", divide_numbers)},
 	{'%', TWO("%", fmod)},
 	{'^', TWO("^", pow)},
 };
@@ -175,11 +175,11 @@ struct reading {
 	char *error;
 };
 
-static void list(struct reading *r);
-static void sum(struct reading *r);
-static void value(struct reading *r);
+static void read_list(struct reading *r);
+static void read_sum(struct reading *r);
+static void read_value(struct reading *r);
 
-static void fail(struct reading *r, const char *what)
+static void fail_formula(struct reading *r, const char *what)
 {
 	if (r->error)
 		return;
@@ -192,7 +192,7 @@ static void fail(struct reading *r, const char *what)
 			*s = '?';
 }
 
-static char look(struct reading *r)
+static char next_char(struct reading *r)
 {
 	while (isspace((unsigned char)*r->at))
 		r->at++;
@@ -219,13 +219,13 @@ static void put_sign(struct reading *r, char sign)
 			put_step(r, (struct step){.what = CALL, .f = &operators[i].f});
 }
 
-static void number(struct reading *r)
+static void read_number(struct reading *r)
 {
 	char *end;
 	double value = strtod(r->at, &end);
 
 	if (end == r->at) {
-		fail(r, "no number");
+		fail_formula(r, "no number");
 		return;
 	}
 	r->at = end;
@@ -234,31 +234,32 @@ static void number(struct reading *r)
 
 static void arguments(struct reading *r, const struct function *f)
 {
-	if (f->arguments == 1 && look(r) != '(') {
-		value(r);
+	if (f->arguments == 1 && next_char(r) != '(') {
+		read_value(r);
 		return;
 	}
-	if (look(r) != '(') {
+	if (next_char(r) != '(') {
 		if (f->arguments)
-			fail(r, "a function without its arguments");
+			fail_formula(r, "a function without its arguments");
 		return;
 	}
 	r->at++;
 	for (unsigned i = 0; i < f->arguments; i++) {
-		if (i && look(r) != ',') {
-			fail(r, "too few arguments");
+		if (i && next_char(r) != ',') {
+			fail_formula(r, "too few arguments");
 			return;
 		}
 		r->at += i != 0;
-		sum(r);
+		read_sum(r);
 	}
-	if (look(r) != ')')
-		fail(r, f->arguments ? "no \")\" behind the arguments" : "an argument too many");
+	if (next_char(r) != ')')
+		fail_formula(
+			r, f->arguments ? "no \")\" behind the arguments" : "an argument too many");
 	else
 		r->at++;
 }
 
-static void word(struct reading *r)
+static void read_word(struct reading *r)
 {
 	size_t bytes = 1;
 	const char *text = r->at;
@@ -278,28 +279,28 @@ static void word(struct reading *r)
 			put_step(r, (struct step){.what = CALL, .f = &functions[i]});
 			return;
 		}
-	fail(r, "neither a symbol nor a function");
+	fail_formula(r, "neither a symbol nor a function");
 }
 
-static void value(struct reading *r)
+static void read_value(struct reading *r)
 {
-	char c = look(r);
+	char c = next_char(r);
 
 	if (++r->depth > DEPTH_OF_TEXT)
-		fail(r, "too deep");
+		fail_formula(r, "too deep");
 	else if (isdigit((unsigned char)c) || c == '.')
-		number(r);
+		read_number(r);
 	else if (isalpha((unsigned char)c) || c == '_')
-		word(r);
+		read_word(r);
 	else if (c == '(') {
 		r->at++;
-		list(r);
-		if (look(r) == ')')
+		read_list(r);
+		if (next_char(r) == ')')
 			r->at++;
 		else
-			fail(r, "no \")\"");
+			fail_formula(r, "no \")\"");
 	} else
-		fail(r, "no value");
+		fail_formula(r, "no value");
 	r->depth--;
 }
 
@@ -308,9 +309,9 @@ static void with_sign(struct reading *r)
 	bool negative = false;
 	char c;
 
-	for (; (c = look(r)) == '-' || c == '+'; r->at++)
+	for (; (c = next_char(r)) == '-' || c == '+'; r->at++)
 		negative ^= c == '-';
-	value(r);
+	read_value(r);
 	if (negative && !r->error)
 		put_step(r, (struct step){.what = CALL, .f = &minus});
 }
@@ -321,7 +322,7 @@ static void row(struct reading *r, void (*part)(struct reading *), const char *s
 	char c;
 
 	part(r);
-	while ((c = look(r)) && strchr(signs, c)) {
+	while ((c = next_char(r)) && strchr(signs, c)) {
 		r->at++;
 		part(r);
 		if (!r->error)
@@ -339,19 +340,19 @@ static void product(struct reading *r)
 	row(r, power, "*/%");
 }
 
-static void sum(struct reading *r)
+static void read_sum(struct reading *r)
 {
 	row(r, product, "+-");
 }
 
-static void list(struct reading *r)
+static void read_list(struct reading *r)
 {
-	sum(r);
-	while (look(r) == ',') {
+	read_sum(r);
+	while (next_char(r) == ',') {
 		r->at++;
 		if (!r->error)
 			put_step(r, (struct step){.what = FORGET});
-		sum(r);
+		read_sum(r);
 	}
 }
 
@@ -360,9 +361,9 @@ struct formula *formula_new(const char *text, const char *const *names, size_t n
 	struct reading r = {
 		.at = text, .names = names, .n_names = n, .f = xcalloc(1, sizeof(struct formula))};
 
-	list(&r);
-	if (look(&r))
-		fail(&r, "something that does not belong there");
+	read_list(&r);
+	if (next_char(&r))
+		fail_formula(&r, "something that does not belong there");
 	*error = r.error;
 	if (r.error) {
 		formula_free(r.f);

@@ -12,7 +12,7 @@
 
 #include "nodeagent/base/util.h"
 
-static double difference(unsigned __int128 a, unsigned __int128 b)
+static double difference_of(unsigned __int128 a, unsigned __int128 b)
 {
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
@@ -20,22 +20,22 @@ static double difference(unsigned __int128 a, unsigned __int128 b)
 /* n times the distance of the maximum and of the minimum from the mean. */
 static double above(const struct spread *s)
 {
-	return difference((unsigned __int128)s->max * s->n, s->sum);
+	return difference_of((unsigned __int128)s->max * s->n, s->sum);
 }
 
-static double below(const struct spread *s)
+static double sum_above_least(const struct spread *s)
 {
-	return difference(s->sum, (unsigned __int128)s->min * s->n);
+	return difference_of(s->sum, (unsigned __int128)s->min * s->n);
 }
 
 static bool minimum_is_farther(const struct spread *s)
 {
-	return below(s) > above(s);
+	return sum_above_least(s) > above(s);
 }
 
 static double deviation(const struct spread *s)
 {
-	double part = minimum_is_farther(s) ? -below(s) : above(s);
+	double part = minimum_is_farther(s) ? -sum_above_least(s) : above(s);
 
 	return 100.0 * part / (double)s->sum;
 }

@@ -144,7 +144,7 @@ static int keep_only(int fd)
 }
 
 /* One line of output: index, number of the source line, file. */
-static void say(int fd, size_t index, int line, const char *folder, const char *file)
+static void say_place(int fd, size_t index, int line, const char *folder, const char *file)
 {
 	const char *in = *file == '/' ? "" : folder;
 	char *text = xasprintf("%zu %d %s%s", index, line, in, file);
@@ -260,7 +260,7 @@ static size_t search_unit(Dwarf_Die *unit, struct wanted *w, size_t n, int fd)
 				continue;
 			w[i].found = true;
 			found++;
-			say(fd, w[i].index, line, folder, file);
+			say_place(fd, w[i].index, line, folder, file);
 		}
 	}
 	free(folder);

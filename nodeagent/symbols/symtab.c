@@ -66,7 +66,7 @@ static bool is_function(const struct elf_symbol *s)
 	}
 }
 
-static bool collect(struct symtab *t, const struct elf_file *file, enum elf_table which)
+static bool collect_symbols(struct symtab *t, const struct elf_file *file, enum elf_table which)
 {
 	struct elf_symbols cursor;
 	struct elf_symbol s;
@@ -205,7 +205,7 @@ static void name_locals(struct symtab *t)
 
 /* ---- the interface ------------------------------------------------------- */
 
-static void say(char **why, char *text)
+static void say_why(char **why, char *text)
 {
 	if (why)
 		*why = text;
@@ -217,15 +217,18 @@ static void read_tables(struct symtab *t, struct elf_file *file, const char *pat
 {
 	struct elf_file *debug = NULL;
 
-	if (!collect(t, file, ELF_SYMTAB)) {
+	if (!collect_symbols(t, file, ELF_SYMTAB)) {
 		debug = elf_debug_file(file, path);
-		if ((!debug || !collect(t, debug, ELF_SYMTAB)) && !collect(t, file, ELF_DYNSYM))
-			say(why, xasprintf("%s is stripped: its functions are shown as addresses",
-					 path));
+		if ((!debug || !collect_symbols(t, debug, ELF_SYMTAB)) &&
+			!collect_symbols(t, file, ELF_DYNSYM))
+			say_why(why,
+				xasprintf("%s is stripped: its functions are shown as addresses",
+					path));
 		else if (!debug && elf_is_executable(file))
-			say(why, xasprintf("%s is stripped: functions it does not export are shown "
-					   "as addresses",
-					 path));
+			say_why(why,
+				xasprintf("%s is stripped: functions it does not export are shown "
+					  "as addresses",
+					path));
 	}
 	elf_close(debug);
 }
@@ -240,13 +243,15 @@ struct symtab *symtab_open(
 	if (why)
 		*why = NULL;
 	if (elf_open(path, &file, &cause)) {
-		say(why, xasprintf("%s: %s: its functions are shown as addresses", path, cause));
+		say_why(why,
+			xasprintf("%s: %s: its functions are shown as addresses", path, cause));
 		return t;
 	}
 	if (!elf_has_build_id(file, build_id, build_id_bytes)) {
-		say(why, xasprintf("%s changed since it ran (build-id differs): its functions are "
-				   "shown as addresses",
-				 path));
+		say_why(why,
+			xasprintf("%s changed since it ran (build-id differs): its functions are "
+				  "shown as addresses",
+				path));
 	} else {
 		read_tables(t, file, path, why);
 	}

@@ -165,7 +165,7 @@ static const struct action {
 	{"list", NULL, run_list, NULL, "list all keys with default and meaning"},
 };
 
-static int usage(FILE *f, int status)
+static int print_usage(FILE *f, int status)
 {
 	fprintf(f, "usage: vftr config ACTION [ARGUMENT]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
@@ -202,10 +202,10 @@ int cmd_config(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++)
 		if (is_help(argv[i]))
-			return usage(stdout, 0);
+			return print_usage(stdout, 0);
 	lenient = take_option(&argc, argv, "--lenient");
 	if (argc < 2)
-		return usage(stderr, 2);
+		return print_usage(stderr, 2);
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
 		const struct action *a = &actions[i];
 
@@ -214,14 +214,14 @@ int cmd_config(int argc, char **argv)
 		if (argc != (a->argument ? 3 : 2)) {
 			complain("config %s takes %s", a->name,
 				a->argument ? a->argument : "no argument");
-			return usage(stderr, 2);
+			return print_usage(stderr, 2);
 		}
 		if (lenient && !a->leniently) {
 			complain("config %s has no option --lenient", a->name);
-			return usage(stderr, 2);
+			return print_usage(stderr, 2);
 		}
 		return (lenient ? a->leniently : a->run)(argv[2]);
 	}
 	complain("config: there is no action \"%s\"", argv[1]);
-	return usage(stderr, 2);
+	return print_usage(stderr, 2);
 }

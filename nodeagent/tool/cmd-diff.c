@@ -42,7 +42,7 @@ struct request {
 	double min_s, fail_percent;
 };
 
-static bool number(const char *option, const char *text, double most, double *value)
+static bool read_number(const char *option, const char *text, double most, double *value)
 {
 	char *end;
 
@@ -89,7 +89,7 @@ static int report(const struct request *r, struct diff *d)
 	return 1;
 }
 
-static int compare(const struct request *r, const char *file_a, const char *file_b)
+static int compare_files(const struct request *r, const char *file_a, const char *file_b)
 {
 	struct diff_profile *a, *b = NULL;
 	char *error;
@@ -131,7 +131,7 @@ static bool take_limit(const char *text, void *to)
 {
 	double n;
 
-	if (!number("limit", text, 1e9, &n))
+	if (!read_number("limit", text, 1e9, &n))
 		return false;
 	*(long *)to = (long)n;
 	return true;
@@ -139,12 +139,12 @@ static bool take_limit(const char *text, void *to)
 
 static bool take_min(const char *text, void *to)
 {
-	return number("min", text, 1e9, to);
+	return read_number("min", text, 1e9, to);
 }
 
 static bool take_fail(const char *text, void *to)
 {
-	return number("fail", text, 1e9, to);
+	return read_number("fail", text, 1e9, to);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -171,5 +171,5 @@ int cmd_diff(int argc, char **argv)
 		complain("diff: name two profiles; see vftr diff --help");
 		return 2;
 	}
-	return compare(&r, argv[optind], argv[optind + 1]);
+	return compare_files(&r, argv[optind], argv[optind + 1]);
 }

@@ -9,7 +9,7 @@
 #include "nodeagent/doctor/doctor.h"
 #include "nodeagent/base/util.h"
 
-static void print(const struct diagnosis *d, const char *name)
+static void print_diagnosis(const struct diagnosis *d, const char *name)
 {
 	static const char *const lead[] = {
 		[FINDING_OK] = "  ok    ",
@@ -41,7 +41,7 @@ static int doctor(const char *name, const char *config)
 	if (why)
 		complain("doctor: %s: %s", name, why);
 	else
-		print(&d, name);
+		print_diagnosis(&d, name);
 	diagnosis_free(&d);
 	free(path);
 	return rc;

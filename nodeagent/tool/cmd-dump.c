@@ -52,7 +52,7 @@ static bool cut_round(const char *path, struct vfd_file *f, struct vfd_span *spa
 	return false;
 }
 
-static int dump(char *path, struct vfd_dump *d, bool json, bool mangled, uint64_t round)
+static int dump_file(char *path, struct vfd_dump *d, bool json, bool mangled, uint64_t round)
 {
 	const struct vfd_damage *damage;
 	struct vfd_file *f;
@@ -122,7 +122,7 @@ int cmd_dump(int argc, char **argv)
 		return 2;
 	}
 	path = cmd_file_in(argv[optind], RESULT_SAMPLES, "HOST.vfd, BASE_HOST.vfd");
-	status = dump(path, &d, json, mangled, round);
+	status = dump_file(path, &d, json, mangled, round);
 	free(path);
 	return status;
 }

@@ -46,7 +46,7 @@ static const char usage_tail[] =
 	"Exit status: 0 done, 1 done without what was damaged, 2 nothing was made, or\n"
 	"wrong usage.\n";
 
-static void usage(void)
+static void print_usage(void)
 {
 	fputs(usage_head, stdout);
 	for (size_t i = 0; i < export_n_formats; i++)
@@ -292,7 +292,7 @@ int cmd_export(int argc, char **argv)
 		{"profile", .flag = &profile},
 		{"base", 'b', .text = &o.base},
 		{"quiet", 'q', .flag = &o.quiet},
-		{"help", 'h', .say = usage},
+		{"help", 'h', .say = print_usage},
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, NULL);

@@ -85,7 +85,7 @@ struct request {
 	char *prefix, *lib;	  /* lib: the folder of the library */
 };
 
-static void usage(void)
+static void print_usage(void)
 {
 	printf("usage: vftr flags [OPTIONS]\n\n"
 	       "Prints what to add when compiling and linking a program to be traced.\n"
@@ -418,7 +418,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		{"no-headers", .flag = &r->no_headers},
 		{"cc", .text = &r->compiler},
 		{"exclude", .text = &r->exclude},
-		{"help", 'h', .say = usage},
+		{"help", 'h', .say = print_usage},
 		{0},
 	};
 

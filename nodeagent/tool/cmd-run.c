@@ -81,7 +81,7 @@ static const struct run_option {
 	{"help", 'h', no_argument, NULL, {NULL}, "this text"},
 };
 
-static void usage(void)
+static void print_usage(void)
 {
 	fputs(usage_head, stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(run_options); i++) {
@@ -186,7 +186,7 @@ static int read_options(int argc, char **argv, struct run_words *w)
 		if (k < NUMBERED)
 			return OWN_FAILURE;
 		if (run_options[k - NUMBERED].letter == 'h') {
-			usage();
+			print_usage();
 			return 0;
 		}
 		if (!add_option(w, &run_options[k - NUMBERED]))

@@ -72,7 +72,7 @@ static int dump_classic(const char *path, FILE *in, const struct classic_dump *d
 	return 1;
 }
 
-static int dump(const char *path, const char *output, const struct vfd_dump *ours,
+static int dump_file(const char *path, const char *output, const struct vfd_dump *ours,
 	const struct classic_dump *theirs)
 {
 	FILE *in = fopen(path, "re"), *out = stdout;
@@ -148,7 +148,7 @@ static int vfd_dump_link(int argc, char **argv)
 		fputs(dump_usage, stderr);
 		return 1;
 	}
-	return dump(argv[optind], output, &ours, &theirs);
+	return dump_file(argv[optind], output, &ours, &theirs);
 }
 
 static const struct vftrace_tool {
@@ -172,7 +172,7 @@ static const struct vftrace_tool {
 	{"vftrace_vfd_dump", NULL, 0, vfd_dump_link, {NULL}},
 };
 
-static int run(const struct vftrace_tool *t, int argc, char **argv)
+static int run_tool(const struct vftrace_tool *t, int argc, char **argv)
 {
 	char **all = xcalloc((size_t)argc + 3, sizeof(*all));
 	char *first = xstrdup(t->words[0]), *second = xstrdup(t->words[1]),
@@ -206,7 +206,7 @@ bool vftrace_link(const char *name, int argc, char **argv, int *status)
 		if (!t->usage)
 			*status = t->command(argc, argv);
 		else if (!help && argc == t->wanted + 1)
-			*status = run(t, argc, argv);
+			*status = run_tool(t, argc, argv);
 		else {
 			fputs(t->usage, help ? stdout : stderr);
 			*status = !help;

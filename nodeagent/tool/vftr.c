@@ -54,7 +54,7 @@ static const struct {
 	{"where", cmd_where, LOOKS, "show where all threads of a job are now"},
 };
 
-static void usage(FILE *f)
+static void print_usage(FILE *f)
 {
 	fprintf(f, "usage: vftr run -- ./a.out   run a program traced\n"
 		   "       vftr SUBCOMMAND [ARGUMENTS]\n\n");
@@ -84,7 +84,7 @@ static const char *nearest(const char *name)
 	return found;
 }
 
-static int run(int argc, char **argv)
+static int run_subcommand(int argc, char **argv)
 {
 	static char title[64];
 	const char *guess;
@@ -118,11 +118,11 @@ static int cmd_help(int argc, char **argv)
 	char *passed[] = {NULL, option, NULL};
 
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		usage(stdout);
+		print_usage(stdout);
 		return 0;
 	}
 	passed[0] = argv[1];
-	return run(2, passed);
+	return run_subcommand(2, passed);
 }
 
 static int dispatch(int argc, char **argv)
@@ -133,20 +133,20 @@ static int dispatch(int argc, char **argv)
 	if (vftrace_link(name, argc, argv, &status))
 		return status;
 	if (argc < 2) {
-		usage(stderr);
+		print_usage(stderr);
 		return 2;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "-v"))
 		return cmd_version(1, argv);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		usage(stdout);
+		print_usage(stdout);
 		return 0;
 	}
 	if (argv[1][0] == '-') {
 		complain("unknown option `%s'; `vftr --help' tells more", argv[1]);
 		return 2;
 	}
-	return run(argc - 1, argv + 1);
+	return run_subcommand(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

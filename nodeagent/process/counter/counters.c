@@ -11,7 +11,7 @@
 
 /* ---- what is wanted ----------------------------------------------------------------- */
 
-static void resolve(
+static void resolve_counter(
 	const char *type, const char *name, struct counter_shm *to, struct counter_sum *sum)
 {
 	if (!strcmp(type, "dummy")) {
@@ -46,7 +46,8 @@ struct counter_watch *counters_new(const struct conf *c)
 	if (!c->hwprof_active)
 		return w;
 	for (size_t i = 0; i < list->n && i < COUNTERS_MAX; i++)
-		resolve(c->hwprof_type, list->counters[i].hwc_name, &w->wanted.at[i], &w->of[i]);
+		resolve_counter(
+			c->hwprof_type, list->counters[i].hwc_name, &w->wanted.at[i], &w->of[i]);
 	w->wanted.n = (uint32_t)(list->n < COUNTERS_MAX ? list->n : COUNTERS_MAX);
 	return w;
 }

@@ -134,7 +134,7 @@ static bool find_named(const char *name, struct counter_shm *to)
 	return find_cache(name, to);
 }
 
-static bool number(const char *text, int base, uint64_t *to)
+static bool read_number(const char *text, int base, uint64_t *to)
 {
 	char *end;
 
@@ -212,7 +212,7 @@ static int terms(const char *pmu, char *text, struct counter_shm *to, int depth,
 
 		if (equals) {
 			*equals = '\0';
-			if (!number(equals + 1, 0, &value)) {
+			if (!read_number(equals + 1, 0, &value)) {
 				*why = xasprintf("\"%s\" is not a number", equals + 1);
 				return -1;
 			}
@@ -242,7 +242,7 @@ static int find_pmu(const char *name, struct counter_shm *to, char **why)
 	slash = strchr(text, '/');
 	*slash++ = '\0';
 	slash[strcspn(slash, "/")] = '\0';
-	if (!text[0] || !read_line(text, ".", "type", type) || !number(type, 10, &n) ||
+	if (!text[0] || !read_line(text, ".", "type", type) || !read_number(type, 10, &n) ||
 		n > UINT32_MAX) {
 		*why = xasprintf("this machine has no \"%s\"", text);
 		return -1;
@@ -284,7 +284,7 @@ int counter_event(const char *name, struct counter_shm *to, char **why)
 	to->source = COUNTER_PERF;
 	if (strchr(text, '/'))
 		found = !find_pmu(text, to, why);
-	else if (text[0] == 'r' && number(text + 1, 16, &to->config))
+	else if (text[0] == 'r' && read_number(text + 1, 16, &to->config))
 		found = (to->type = PERF_TYPE_RAW, true);
 	else
 		found = find_named(text, to);

@@ -59,7 +59,7 @@ bool order_incomplete(const struct order *o)
 	return o->incomplete;
 }
 
-static bool later(uint64_t a, uint64_t b)
+static bool is_later(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) > 0;
 }
@@ -101,7 +101,7 @@ static struct channel *channel_at(struct order *o, const struct order_call *c)
 	for (struct channel *k = set; k < set + PLACES; k++) {
 		if (is_of(k, c))
 			return k;
-		if (place->used && (!k->used || later(place->last[0].until, k->last[0].until)))
+		if (place->used && (!k->used || is_later(place->last[0].until, k->last[0].until)))
 			place = k;
 	}
 	return place;
@@ -110,7 +110,7 @@ static struct channel *channel_at(struct order *o, const struct order_call *c)
 /* Removes the sums of a channel, to make room for another one. */
 static void forget_channel(struct order *o, const struct channel *k)
 {
-	if (!o->has_forgotten || later(k->last[0].until, o->forgotten))
+	if (!o->has_forgotten || is_later(k->last[0].until, o->forgotten))
 		o->forgotten = k->last[0].until;
 	o->has_forgotten = true;
 }
@@ -142,11 +142,11 @@ static void leave_window(struct order *o, const struct order_call *c)
 			.last_since = c->since,
 			.used = true};
 	}
-	if (later(k->first_since, c->since))
+	if (is_later(k->first_since, c->since))
 		k->first_since = c->since;
-	if (later(k->first_until, c->until))
+	if (is_later(k->first_until, c->until))
 		k->first_until = c->until;
-	if (later(c->since, k->last_since))
+	if (is_later(c->since, k->last_since))
 		k->last_since = c->since;
 	k->uncounted += !c->counted;
 	keep_latest(k, c);
@@ -156,16 +156,16 @@ static void compare_with_channel(struct order *o, struct order_call *c, struct c
 {
 	const struct latest *l = &k->last[k->last[0].track == c->track];
 
-	if (!l->used || !later(l->until, c->since) || !later(c->until, k->first_since))
+	if (!l->used || !is_later(l->until, c->since) || !is_later(c->until, k->first_since))
 		return;
-	if (!later(c->until, l->since)) { /* it comes late, and overlaps others or none */
+	if (!is_later(c->until, l->since)) { /* it comes late, and overlaps others or none */
 		o->incomplete = true;
 		return;
 	}
 	count_once(o, c);
 	if (!k->uncounted)
 		return;
-	if (later(k->first_until, c->since) && later(c->until, k->last_since)) {
+	if (is_later(k->first_until, c->since) && is_later(c->until, k->last_since)) {
 		o->found(o->ctx, &k->what, k->uncounted);
 		k->uncounted = 0;
 	} else {
@@ -176,12 +176,12 @@ static void compare_with_channel(struct order *o, struct order_call *c, struct c
 /* Compares with calls that have left; only a call that began before the last end can overlap. */
 static void compare_with_left(struct order *o, struct order_call *c)
 {
-	if (!o->has_left || !later(o->left, c->since))
+	if (!o->has_left || !is_later(o->left, c->since))
 		return;
 	for (size_t i = 0; i < ORDER_CHANNELS; i++)
 		if (o->channels[i].used && same_channel(&o->channels[i].what, c))
 			compare_with_channel(o, c, &o->channels[i]);
-	if (o->has_forgotten && later(o->forgotten, c->since))
+	if (o->has_forgotten && is_later(o->forgotten, c->since))
 		o->incomplete = true;
 }
 
@@ -192,7 +192,7 @@ static int by_end(const void *a, const void *b)
 	const struct order_call *x = a, *y = b;
 
 	if (x->until != y->until)
-		return later(x->until, y->until) ? 1 : -1;
+		return is_later(x->until, y->until) ? 1 : -1;
 	return x->track < y->track ? -1 : x->track > y->track;
 }
 
@@ -206,7 +206,7 @@ static void compare_with_others(struct order *o, size_t i, size_t *steps)
 {
 	struct order_call *c = &o->calls[i], *d;
 
-	for (size_t k = i - c->same; k-- > 0 && later((d = &o->calls[k])->until, c->since);) {
+	for (size_t k = i - c->same; k-- > 0 && is_later((d = &o->calls[k])->until, c->since);) {
 		if (!*steps) {
 			o->incomplete = true;
 			return;
@@ -214,7 +214,7 @@ static void compare_with_others(struct order *o, size_t i, size_t *steps)
 		--*steps;
 		if (d->track == c->track) {
 			k -= d->same;
-		} else if (!(c->compared && d->compared) && later(c->until, d->since) &&
+		} else if (!(c->compared && d->compared) && is_later(c->until, d->since) &&
 			   same_channel(c, d)) {
 			count_once(o, c);
 			count_once(o, d);
@@ -275,7 +275,7 @@ static __attribute__((noinline)) void make_room(struct order *o)
 		o->channels = xcalloc(ORDER_CHANNELS, sizeof(*o->channels));
 	for (size_t i = 0; i < half; i++)
 		leave_window(o, &o->calls[i]);
-	if (!o->has_left || later(o->calls[half - 1].until, o->left))
+	if (!o->has_left || is_later(o->calls[half - 1].until, o->left))
 		o->left = o->calls[half - 1].until;
 	o->has_left = true;
 	o->n -= half;
@@ -290,7 +290,7 @@ void order_add(struct order *o, const struct order_call *c)
 	if (!o->n)
 		o->track = c->track;
 	o->several |= c->track != o->track;
-	o->unsorted |= o->n && later(o->calls[o->n - 1].until, c->until);
+	o->unsorted |= o->n && is_later(o->calls[o->n - 1].until, c->until);
 	o->calls[o->n] = *c;
 	o->calls[o->n].counted = o->calls[o->n].compared = false;
 	o->n++;

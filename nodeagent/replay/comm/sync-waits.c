@@ -125,7 +125,7 @@ struct arrival *instance_add_further(struct sync *s, struct instance *i)
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
 
-static const struct arrival *later(const struct arrival *a, const struct arrival *b)
+static const struct arrival *later_arrival(const struct arrival *a, const struct arrival *b)
 {
 	return !a || (int64_t)(b->since - a->since) > 0 ? b : a;
 }
@@ -312,7 +312,7 @@ static struct arrival **sort_by_rank(struct instance *i)
 	for (uint32_t k = 0; k < i->n; k++) {
 		const struct arrival **last = &i->awaited.last[sorted[k]->other_group];
 
-		*last = later(*last, sorted[k]);
+		*last = later_arrival(*last, sorted[k]);
 		if (sorted[k]->is_root)
 			i->awaited.root = sorted[k];
 	}
@@ -384,7 +384,7 @@ static void finish_by_rank(struct sync *s, struct instance *i, bool apart)
 		count_wait(s, i, a, on, apart);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
-		i->awaited.last_below = later(i->awaited.last_below, a);
+		i->awaited.last_below = later_arrival(i->awaited.last_below, a);
 	}
 	if (apart)
 		hand_over(s, i, sorted);

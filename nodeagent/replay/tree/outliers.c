@@ -14,7 +14,7 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void judge(struct outliers *o)
+static void judge_recent(struct outliers *o)
 {
 	const uint64_t n = o->n < OUTLIERS_RECENT ? o->n : OUTLIERS_RECENT;
 	uint64_t sorted[OUTLIERS_RECENT], median, twice;
@@ -38,6 +38,6 @@ bool outliers_add(struct outliers *o, uint64_t took, uint64_t least)
 
 	o->recent[o->n++ % OUTLIERS_RECENT] = took;
 	if (o->n >= OUTLIERS_FROM && o->n % JUDGED_EVERY == 0)
-		judge(o);
+		judge_recent(o);
 	return is;
 }

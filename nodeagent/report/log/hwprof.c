@@ -26,7 +26,7 @@ static char *value_text(double value)
 	return xasprintf(fabs(value) < REAL_MAX ? "%f" : "%e", value);
 }
 
-static struct table *begin(const struct report *r, char **titles, size_t n)
+static struct table *begin_table(const struct report *r, char **titles, size_t n)
 {
 	struct table *t = columns_begin(r);
 
@@ -41,7 +41,7 @@ static struct table *begin(const struct report *r, char **titles, size_t n)
 static void print_table(FILE *f, const struct report *r, const char *title, char **titles, size_t n,
 	void (*cell)(struct table *t, const struct hwprof *h, size_t k, uint32_t stack))
 {
-	struct table *t = begin(r, titles, n);
+	struct table *t = begin_table(r, titles, n);
 	uint32_t *order = hwprof_sort(r->hwprof);
 	struct columns_rows rows = {.n = 0};
 

@@ -9,7 +9,7 @@
 
 #define ROWS_MAX 64
 
-static uint64_t sum(const uint64_t *n, size_t from, size_t to)
+static uint64_t sum_of(const uint64_t *n, size_t from, size_t to)
 {
 	uint64_t all = 0;
 
@@ -22,8 +22,8 @@ static bool has_matching(const struct profile *p)
 {
 	const struct profile_matching *m = &p->matching;
 
-	return sum(m->pairs, 0, MATCH_LABELS) || sum(m->unmatched_sends, 0, MATCH_REASONS) ||
-	       sum(m->unmatched_receives, 0, MATCH_REASONS) || m->not_shipped;
+	return sum_of(m->pairs, 0, MATCH_LABELS) || sum_of(m->unmatched_sends, 0, MATCH_REASONS) ||
+	       sum_of(m->unmatched_receives, 0, MATCH_REASONS) || m->not_shipped;
 }
 
 /* ", 3 because ..." for each reason. */
@@ -72,9 +72,9 @@ void section_matching(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
 	const struct profile_matching *m = &p->matching;
-	uint64_t pairs = sum(m->pairs, 0, MATCH_LABELS),
-		 sends = sum(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
-		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
+	uint64_t pairs = sum_of(m->pairs, 0, MATCH_LABELS),
+		 sends = sum_of(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
+		 receives = sum_of(m->unmatched_receives, 0, MATCH_REASONS);
 
 	if (!has_matching(p))
 		return;
@@ -97,8 +97,8 @@ void section_matching(FILE *f, const struct report *r)
 void section_matching_faults(FILE *f, const struct profile *p)
 {
 	const struct profile_matching *m = &p->matching;
-	uint64_t sends = sum(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
-		 receives = sum(m->unmatched_receives, 0, MATCH_REASONS);
+	uint64_t sends = sum_of(m->unmatched_sends, 0, MATCH_REASONS) + m->not_shipped,
+		 receives = sum_of(m->unmatched_receives, 0, MATCH_REASONS);
 
 	if (sends) {
 		fprintf(f, "%" PRIu64 " %s no known receiver", sends,

@@ -86,7 +86,7 @@ struct log {
 	char *cell[N_CELLS];
 };
 
-static void fail(struct log *l, const char *why)
+static void fail_at_line(struct log *l, const char *why)
 {
 	if (!l->error)
 		l->error = xasprintf("line %lu: %s", l->number, why);
@@ -102,7 +102,7 @@ static bool next_line(struct log *l)
 	n = getline(&l->line, &l->cap_line, l->f);
 	if (n < 0) {
 		if (ferror(l->f))
-			fail(l, strerror(errno));
+			fail_at_line(l, strerror(errno));
 		return false;
 	}
 	l->number++;
@@ -149,7 +149,7 @@ static bool read_frame(struct log *l)
 }
 
 /* Cuts the line into cells; an edge is found by characters, as names may be UTF-8. */
-static bool cut(struct log *l, char **cells)
+static bool cut_cells(struct log *l, char **cells)
 {
 	size_t column = 0, n = 0;
 
@@ -212,7 +212,7 @@ static bool read_titles(struct log *l)
 
 	for (int i = 0; i < N_CELLS; i++)
 		l->column[i] = -1;
-	if (!next_line(l) || !read_frame(l) || !next_line(l) || !cut(l, cells))
+	if (!next_line(l) || !read_frame(l) || !next_line(l) || !cut_cells(l, cells))
 		return false;
 	for (size_t k = 0; k < l->n_columns; k++)
 		find_column(l, cells[k], (int)k);
@@ -225,13 +225,13 @@ static bool read_row(struct log *l)
 	char *cells[COLUMNS_MAX + 1];
 
 	if (!next_line(l)) {
-		fail(l, "the file ends inside of a table");
+		fail_at_line(l, "the file ends inside of a table");
 		return false;
 	}
 	if (l->line[0] == '+')
 		return false;
-	if (!cut(l, cells)) {
-		fail(l, "a row that does not fit the columns of its table");
+	if (!cut_cells(l, cells)) {
+		fail_at_line(l, "a row that does not fit the columns of its table");
 		return false;
 	}
 	for (int i = 0; i < N_CELLS; i++)
@@ -253,7 +253,7 @@ static double real_of(struct log *l, const char *cell)
 	double value = strtod(cell, &end);
 
 	if (end == cell || *end || !isfinite(value)) {
-		fail(l, "a cell that is no number");
+		fail_at_line(l, "a cell that is no number");
 		return 0.0;
 	}
 	return value;
@@ -271,7 +271,7 @@ static uint64_t count_of(struct log *l, const char *cell)
 	uint64_t value = strtoull(cell, &end, 10);
 
 	if (end == cell || *end) {
-		fail(l, "a cell that is no number");
+		fail_at_line(l, "a cell that is no number");
 		return 0;
 	}
 	return cell[0] == '-' ? (uint32_t)value : value;
@@ -297,7 +297,7 @@ static void read_profile(struct log *l)
 				1u << CELL_CALLER | 1u << CELL_ID;
 
 	if (!read_titles(l) || !has_columns(l, wanted)) {
-		fail(l, "a runtime profile that has not the columns of one");
+		fail_at_line(l, "a runtime profile that has not the columns of one");
 		return;
 	}
 	while (read_row(l)) {
@@ -469,7 +469,7 @@ static void set_deviation(const struct log *l, struct diff_stack *s, const struc
 		diff_set_deviation(l->p, s, fabs(row->imbalance) / 100.0 * s->excl_s / ranks);
 }
 
-static void join(struct log *l)
+static void make_stacks(struct log *l)
 {
 	bool list;
 
@@ -511,7 +511,7 @@ int diff_read_log(FILE *f, struct diff_profile *p, char **error)
 		l.error = xasprintf(
 			"it has no runtime profile (a log, BASE_all.json and node profiles have)");
 	if (!l.error)
-		join(&l);
+		make_stacks(&l);
 	*error = l.error;
 	free(l.line);
 	free(l.text.bytes);

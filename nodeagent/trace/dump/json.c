@@ -205,7 +205,7 @@ static void communicators(struct json *j, const struct vfd_file *f)
 	json_close(j);
 }
 
-static void counters(struct json *j, const struct vfd_file *f)
+static void counters_json(struct json *j, const struct vfd_file *f)
 {
 	size_t n, n_observables;
 	const struct vfd_counter *c = vfd_counters(f, &n);
@@ -262,7 +262,7 @@ static void values(struct json *j, const struct vfd_file *f, const struct vfd_co
 	json_close(j);
 }
 
-static void launch(struct json *j, const struct vfd_file *f, const struct vfd_launch *l)
+static void launch_json(struct json *j, const struct vfd_file *f, const struct vfd_launch *l)
 {
 	json_string(j, "kind", vfd_launch_names[l->kind]);
 	json_uint(j, "launch", l->id);
@@ -282,7 +282,7 @@ static void put_comm(struct json *j, const struct vfd_comm *c)
 }
 
 /* of: the operation that it is of, or itself. */
-static void message(struct json *j, struct vfd_file *f, const struct vfd_message *m,
+static void message_json(struct json *j, struct vfd_file *f, const struct vfd_message *m,
 	const struct vfd_message *of)
 {
 	const struct vfd_comm *c = of->kind == VFD_RMA ? NULL : vfd_comm(f, m->comm);
@@ -335,9 +335,9 @@ static void event(
 	if (e->kind == VFD_COUNTERS)
 		values(j, f, e->counts);
 	else if (e->kind == VFD_MESSAGE)
-		message(j, f, m, e->message);
+		message_json(j, f, m, e->message);
 	else if (e->kind == VFD_LAUNCH || e->kind == VFD_STARTED)
-		launch(j, f, e->launch);
+		launch_json(j, f, e->launch);
 	else if (e->kind >= VFD_THINNING && e->kind != VFD_SAMPLED)
 		json_uint(j, "count", e->count);
 	json_close(j);
@@ -381,7 +381,7 @@ void vfd_dump_json(struct vfd_file *f, const struct vfd_dump *d, FILE *out)
 	processes(&j, f, d);
 	threads(&j, f, d);
 	communicators(&j, f);
-	counters(&j, f);
+	counters_json(&j, f);
 	if (!d->brief)
 		events(&j, f, d, out);
 	json_close(&j);

@@ -226,7 +226,8 @@ static void calls(const struct vfd_latest *latest, const struct vfd_event *e,
 }
 
 /* Sums stand in the lines of calls. */
-static void counters(struct vfd_file *f, const struct vfd_event *e, uint32_t thread, FILE *out)
+static void print_counters(
+	struct vfd_file *f, const struct vfd_event *e, uint32_t thread, FILE *out)
 {
 	size_t n;
 	const struct vfd_counter *all = vfd_counters(f, &n);
@@ -298,8 +299,8 @@ static void other_details(struct vfd_file *f, const struct vfd_message *m, FILE 
 	putc('\n', out);
 }
 
-static void message(struct vfd_file *f, const struct vfd_message *m, const struct vfd_message *of,
-	struct vfd_paths *paths, uint32_t thread, FILE *out)
+static void print_message(struct vfd_file *f, const struct vfd_message *m,
+	const struct vfd_message *of, struct vfd_paths *paths, uint32_t thread, FILE *out)
 {
 	const char *word = vfd_message_names[m->kind];
 
@@ -319,15 +320,16 @@ static void messages(struct vfd_file *f, const struct vfd_message *m, bool peers
 	struct vfd_expansion x;
 
 	if (!peers || !vfd_expands(m)) {
-		message(f, m, NULL, paths, thread, out);
+		print_message(f, m, NULL, paths, thread, out);
 		return;
 	}
 	vfd_expand(&x, f, of);
 	while (!ferror(out) && (m = vfd_expand_next(&x)))
-		message(f, m, of, paths, thread, out);
+		print_message(f, m, of, paths, thread, out);
 }
 
-static void launch(const struct vfd_event *e, struct vfd_paths *paths, uint32_t thread, FILE *out)
+static void print_launch(
+	const struct vfd_event *e, struct vfd_paths *paths, uint32_t thread, FILE *out)
 {
 	fprintf(out, "%16.6f %s %" PRIu64 " in stackID %u from threadID %u %s",
 		(double)e->time / 1e9, vfd_event_names[e->kind], e->launch->id,
@@ -362,9 +364,9 @@ static void samples(struct vfd_file *f, const struct vfd_dump *d, const struct v
 		if (e.kind == VFD_COUNTERS)
 			vfd_latest_note(latest, &e);
 		if (e.kind == VFD_LAUNCH || e.kind == VFD_STARTED)
-			launch(&e, paths, thread, out);
+			print_launch(&e, paths, thread, out);
 		else if (e.kind == VFD_COUNTERS)
-			counters(f, &e, thread, out);
+			print_counters(f, &e, thread, out);
 		else if (e.kind == VFD_MESSAGE)
 			messages(f, e.message, d->peers, paths, thread, out);
 		else
@@ -400,7 +402,7 @@ static bool has_unit(const char *unit)
 	return unit && *unit;
 }
 
-static void names(struct vfd_file *f, FILE *out)
+static void print_names(struct vfd_file *f, FILE *out)
 {
 	size_t n, n_observables;
 	const struct vfd_counter *c = vfd_counters(f, &n);
@@ -439,5 +441,5 @@ void vfd_dump_text(struct vfd_file *f, const struct vfd_dump *d, FILE *out)
 	for (size_t i = 0; i < n; i++)
 		if (vfd_dump_wants(d, &p[i]))
 			process(f, d, &p[i], out);
-	names(f, out);
+	print_names(f, out);
 }

@@ -80,7 +80,7 @@ static const struct cached *payload_of(struct messages *m, uint32_t block)
 	return oldest->block ? oldest : NULL;
 }
 
-static bool wanted(const void *ctx, const struct vfd_file *f, uint32_t track)
+static bool is_wanted_track(const void *ctx, const struct vfd_file *f, uint32_t track)
 {
 	const struct vfd_cursor *c = ctx;
 	int rank;
@@ -115,7 +115,7 @@ static void find_messages(const struct vfd_cursor *c, struct messages *m, uint32
 		if (!vfd_message_get(&r, &message, &last))
 			return;
 		p.time = reader_time(m->f, (uint64_t)message.start);
-		if (message.track >= m->f->n_threads || !wanted(c, m->f, message.track) ||
+		if (message.track >= m->f->n_threads || !is_wanted_track(c, m->f, message.track) ||
 			(c->filter.from_set && p.time < c->filter.from) ||
 			(c->filter.to_set && p.time >= c->filter.to))
 			continue;
@@ -212,7 +212,7 @@ static bool before(const struct stream *a, const struct stream *b)
 	return a < b;
 }
 
-static void sink(struct vfd_cursor *c, size_t i)
+static void sink_stream(struct vfd_cursor *c, size_t i)
 {
 	for (;;) {
 		size_t least = i;
@@ -279,7 +279,7 @@ struct vfd_cursor *vfd_cursor_new(
 		c->ranks = xstrdup(c->filter.ranks);
 	for (size_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; !c->filter.no_samples && k < files[i]->n_threads; k++)
-			if (wanted(c, files[i], k))
+			if (is_wanted_track(c, files[i], k))
 				add_stream(c, &(struct stream){.walk = walk_new(files[i],
 								       (uint32_t)i, k, &c->filter),
 						      .values = values_new(files[i], (uint32_t)i, k,
@@ -288,14 +288,14 @@ struct vfd_cursor *vfd_cursor_new(
 			continue;
 		add_stream(c, &(struct stream){.messages = messages_new(c, files[i], (uint32_t)i)});
 		add_stream(c, &(struct stream){.launches = launches_new(files[i], (uint32_t)i,
-						       &c->filter, wanted, c)});
+						       &c->filter, is_wanted_track, c)});
 	}
 	c->heap = xcalloc(c->n_streams, sizeof(*c->heap));
 	for (size_t i = 0; i < c->n_streams; i++)
 		if (stream_next(&c->streams[i]))
 			c->heap[c->n_heap++] = &c->streams[i];
 	for (size_t i = c->n_heap; i-- > 0;)
-		sink(c, i);
+		sink_stream(c, i);
 	return c;
 }
 
@@ -304,7 +304,7 @@ bool vfd_next(struct vfd_cursor *c, struct vfd_event *e)
 	if (c->taken) {
 		if (!stream_next(c->heap[0]))
 			c->heap[0] = c->heap[--c->n_heap];
-		sink(c, 0);
+		sink_stream(c, 0);
 	}
 	c->taken = c->n_heap > 0;
 	if (c->taken)

@@ -85,7 +85,7 @@ static void add_damage(struct vfd_file *f, uint64_t from, uint64_t to, const cha
 }
 
 /* The window begins at offset and holds what of n bytes the file has. */
-static size_t look(struct window *w, uint64_t offset, size_t n)
+static size_t bytes_there(struct window *w, uint64_t offset, size_t n)
 {
 	const uint64_t end = w->offset + w->bytes;
 
@@ -278,7 +278,7 @@ static void scan(struct vfd_file *f, struct window *w)
 	const char *bad_why = NULL;
 
 	while (at < f->facts.bytes && !w->error) {
-		const size_t there = look(w, at, VFD_BLOCK_MAX);
+		const size_t there = bytes_there(w, at, VFD_BLOCK_MAX);
 		const unsigned char *p = w->buf + (at - w->offset);
 		const char *why;
 		bool more;

@@ -46,7 +46,7 @@ static void add_block(struct vfd_file *f, uint32_t block)
 	}
 }
 
-static void load(struct vfd_file *f)
+static void load_lengths(struct vfd_file *f)
 {
 	f->lengths_loaded = true;
 	for (size_t i = 0; i < f->n_blocks; i++)
@@ -96,7 +96,7 @@ bool reader_lengths(
 	size_t first;
 
 	if (!f->lengths_loaded)
-		load(f);
+		load_lengths(f);
 	*l = (struct lengths){.key = key_of(which)};
 	first = l->at = first_of(f, l->key);
 	while (n < which->n && next_record(f, l)) {

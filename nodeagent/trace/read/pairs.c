@@ -23,7 +23,7 @@ static void add_block(struct vfd_file *f, const struct read_block *b, const unsi
 	}
 }
 
-static void load(struct vfd_file *f)
+static void load_pairs(struct vfd_file *f)
 {
 	unsigned char *buf = xmalloc(VFD_BLOCK_MAX);
 
@@ -44,7 +44,7 @@ void reader_match(struct vfd_file *f, struct vfd_message *m)
 	if (m->kind != VFD_RECEIVE || m->match != VFD_MATCH_NONE || m->track >= f->n_threads)
 		return;
 	if (!f->pairs_loaded)
-		load(f);
+		load_pairs(f);
 	wanted.key = reader_key(f->threads[m->track].process, m->comm, m->ticket,
 		m->flags & VFD_MESSAGE_PARTITIONED);
 	if (!f->n_pairs)

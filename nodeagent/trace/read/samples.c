@@ -43,7 +43,7 @@ static struct read_path *path_of(struct samples *s)
 	return &s->paths[s->n_paths - 1];
 }
 
-static void leave(struct samples *s, uint32_t stack)
+static void leave_stack(struct samples *s, uint32_t stack)
 {
 	if (s->n_paths > 1 && stack == path_of(s)->base)
 		s->n_paths--;
@@ -71,7 +71,7 @@ static int mark(struct samples *s, struct sample *e)
 		e->kind = VFD_EXIT;
 		e->at = true;
 		e->stack = known(s, number);
-		leave(s, e->stack);
+		leave_stack(s, e->stack);
 		break;
 	case VFD_MARK_ENTER_ASIDE:
 		if (s->n_paths == READER_SEGMENTS_MOST)
@@ -124,7 +124,7 @@ int samples_next(struct samples *s, struct sample *e)
 	if (!(word & 1)) {
 		e->kind = VFD_EXIT;
 		e->stack = path_of(s)->top;
-		leave(s, e->stack);
+		leave_stack(s, e->stack);
 	} else {
 		stack = varint_get(&s->r);
 		if (stack) {

@@ -19,7 +19,7 @@ static int64_t near(double x)
 	return x < FAR ? (int64_t)llrint(x) : (int64_t)FAR;
 }
 
-static int64_t sum(int64_t a, int64_t b)
+static int64_t saturated_sum(int64_t a, int64_t b)
 {
 	int64_t s;
 
@@ -28,9 +28,9 @@ static int64_t sum(int64_t a, int64_t b)
 	return s;
 }
 
-static int64_t difference(int64_t a, int64_t b)
+static int64_t saturated_difference(int64_t a, int64_t b)
 {
-	return sum(a, b == INT64_MIN ? INT64_MAX : -b);
+	return saturated_sum(a, b == INT64_MIN ? INT64_MAX : -b);
 }
 
 static int64_t since_start(const struct vfd_file *f, uint64_t units)
@@ -60,8 +60,8 @@ static int64_t offset_at(const struct vfd_file *f, int64_t raw)
 	if (low + 1 == f->n_sync_points)
 		return a->offset;
 	b = a + 1;
-	slope = (double)difference(b->offset, a->offset) / (double)(b->raw - a->raw);
-	return sum(a->offset, near(slope * (double)(raw - a->raw)));
+	slope = (double)saturated_difference(b->offset, a->offset) / (double)(b->raw - a->raw);
+	return saturated_sum(a->offset, near(slope * (double)(raw - a->raw)));
 }
 
 int64_t reader_time(const struct vfd_file *f, uint64_t units)
@@ -70,17 +70,19 @@ int64_t reader_time(const struct vfd_file *f, uint64_t units)
 	int64_t raw;
 
 	if (!f->n_sync_points)
-		return sum(sum(since, difference(f->facts.start_unix_ns, f->facts.job_unix_ns)),
+		return saturated_sum(
+			saturated_sum(since,
+				saturated_difference(f->facts.start_unix_ns, f->facts.job_unix_ns)),
 			f->later);
-	raw = sum(f->start_raw, since);
-	return difference(sum(raw, offset_at(f, raw)), f->zero);
+	raw = saturated_sum(f->start_raw, since);
+	return saturated_difference(saturated_sum(raw, offset_at(f, raw)), f->zero);
 }
 
 ORDER_BY(by_raw, struct clock_sync_point, RISING(raw))
 
 void reader_finish_clock(struct vfd_file *f)
 {
-	const int64_t ns = difference(f->last_pair_raw, f->start_raw);
+	const int64_t ns = saturated_difference(f->last_pair_raw, f->start_raw);
 	const double units = (double)(int64_t)(f->last_pair_units - f->start_units);
 	size_t n = 0;
 
@@ -96,8 +98,8 @@ void reader_finish_clock(struct vfd_file *f)
 
 		/* time must not run backwards */
 		if (n && (k->raw == f->sync_points[n - 1].raw ||
-				 difference(f->sync_points[n - 1].offset, k->offset) >=
-					 difference(k->raw, f->sync_points[n - 1].raw)))
+				 saturated_difference(f->sync_points[n - 1].offset, k->offset) >=
+					 saturated_difference(k->raw, f->sync_points[n - 1].raw)))
 			continue;
 		f->sync_points[n++] = *k;
 		if (k->half_width > f->facts.clock_error_ns)
@@ -106,22 +108,23 @@ void reader_finish_clock(struct vfd_file *f)
 	f->n_sync_points = n;
 	f->facts.synchronised = n > 0;
 	if (n && !f->zero_seen)
-		f->zero = difference(sum(f->start_raw, offset_at(f, f->start_raw)),
-			difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
+		f->zero = saturated_difference(
+			saturated_sum(f->start_raw, offset_at(f, f->start_raw)),
+			saturated_difference(f->facts.start_unix_ns, f->facts.job_unix_ns));
 }
 
 static void move(struct vfd_file *f, int64_t by)
 {
-	f->later = sum(f->later, by);
-	f->facts.start = sum(f->facts.start, by);
-	f->facts.end = sum(f->facts.end, by);
+	f->later = saturated_sum(f->later, by);
+	f->facts.start = saturated_sum(f->facts.start, by);
+	f->facts.end = saturated_sum(f->facts.end, by);
 	for (size_t i = 0; i < f->n_threads; i++) {
-		f->threads[i].start = sum(f->threads[i].start, by);
-		f->threads[i].end = sum(f->threads[i].end, by);
+		f->threads[i].start = saturated_sum(f->threads[i].start, by);
+		f->threads[i].end = saturated_sum(f->threads[i].end, by);
 	}
 	for (size_t i = 0; i < f->n_processes; i++) {
-		f->processes[i].start = sum(f->processes[i].start, by);
-		f->processes[i].end = sum(f->processes[i].end, by);
+		f->processes[i].start = saturated_sum(f->processes[i].start, by);
+		f->processes[i].end = saturated_sum(f->processes[i].end, by);
 	}
 }
 
@@ -134,6 +137,8 @@ void vfd_line_up(struct vfd_file *const *files, size_t n)
 			first = files[i]->facts.job_unix_ns;
 	for (size_t i = 0; i < n; i++)
 		if (files[i]->header_seen && !files[i]->n_sync_points)
-			move(files[i], difference(difference(files[i]->facts.job_unix_ns, first),
-					       files[i]->later));
+			move(files[i],
+				saturated_difference(
+					saturated_difference(files[i]->facts.job_unix_ns, first),
+					files[i]->later));
 }

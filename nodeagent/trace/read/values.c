@@ -58,7 +58,7 @@ static bool load_block(struct values *v)
 }
 
 /* Those that are defined stay. */
-static bool take(struct values *v, const uint64_t *values)
+static bool take_values(struct values *v, const uint64_t *values)
 {
 	const struct counts_codec *c = &v->codec;
 	uint32_t n = 0;
@@ -83,7 +83,7 @@ static bool next_record(struct values *v)
 			v->left--;
 			if (!counts_get(&v->codec, &v->r, values, v->f->n_counters))
 				break;
-			if (take(v, values))
+			if (take_values(v, values))
 				return true;
 		}
 		v->left = 0;

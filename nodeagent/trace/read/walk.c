@@ -214,7 +214,7 @@ static bool fetch(struct walk *w)
 	return w->have = true;
 }
 
-static void give(const struct walk *w, struct vfd_event *e, int64_t time)
+static void give_event(const struct walk *w, struct vfd_event *e, int64_t time)
 {
 	const struct sample *s = &w->now;
 
@@ -242,7 +242,7 @@ static bool next_raw(struct walk *w, struct vfd_event *e)
 			continue;
 		if (f->to_set && time >= f->to)
 			return false;
-		give(w, e, time);
+		give_event(w, e, time);
 		return true;
 	}
 	return false;
@@ -257,7 +257,7 @@ static uint32_t ancestor(const struct walk *w, uint32_t stack, uint32_t depth)
 	return stack;
 }
 
-static void push(struct walk *w, uint32_t stack)
+static void push_frame(struct walk *w, uint32_t stack)
 {
 	*LIST_ADD(w, frames) = stack;
 }
@@ -299,7 +299,7 @@ static bool step(struct walk *w, uint32_t goal, int64_t time, struct vfd_event *
 			return false;
 		next = ancestor(w, goal, from);
 	}
-	push(w, next);
+	push_frame(w, next);
 	return implied(w, e, VFD_ENTER, next, time);
 }
 
@@ -337,7 +337,7 @@ static bool gap(struct walk *w, int64_t time, struct vfd_event *e, bool *given)
 		*given = w->begun;
 		w->begun = true;
 		if (*given)
-			give(w, e, time);
+			give_event(w, e, time);
 		return true;
 	}
 	for (;;) {
@@ -417,7 +417,7 @@ static bool advance(struct walk *w, int64_t time, struct vfd_event *e, bool *giv
 	case VFD_ENTER:
 		if (w->now.aside && w->n_levels < READER_SEGMENTS_MOST)
 			w->levels[w->n_levels++] = (struct level){(uint32_t)w->n_frames, stack};
-		push(w, stack);
+		push_frame(w, stack);
 		break;
 	case VFD_EXIT:
 		if (w->n_frames && w->frames[w->n_frames - 1] == stack &&
@@ -430,7 +430,7 @@ static bool advance(struct walk *w, int64_t time, struct vfd_event *e, bool *giv
 		break;
 	}
 	w->have = false;
-	give(w, e, time);
+	give_event(w, e, time);
 	if (w->now.kind == VFD_EXIT)
 		leave_level(w, stack);
 	return true;

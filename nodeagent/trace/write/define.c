@@ -119,7 +119,7 @@ static void define_with_runs(struct vfd_writer *w, enum vfd_definition kind, uin
 	} while (n < n_runs);
 }
 
-static void define(
+static void write_definition(
 	struct vfd_writer *w, enum vfd_definition kind, uint32_t number, const void *from)
 {
 	define_with_runs(w, kind, number, from, NULL, 0);
@@ -127,7 +127,7 @@ static void define(
 
 uint32_t vfd_define_process(struct vfd_writer *w, const struct vfd_process *p)
 {
-	define(w, VFD_DEFINE_PROCESS, w->n_processes, p);
+	write_definition(w, VFD_DEFINE_PROCESS, w->n_processes, p);
 	return w->n_processes++;
 }
 
@@ -136,7 +136,7 @@ void vfd_define_rank(
 {
 	const struct vfd_process p = {.rank = rank, .size = size, .job = job};
 
-	define(w, VFD_DEFINE_RANK, process, &p);
+	write_definition(w, VFD_DEFINE_RANK, process, &p);
 }
 
 void vfd_define_process_end(
@@ -145,50 +145,51 @@ void vfd_define_process_end(
 	const struct vfd_process p = {
 		.end = (int64_t)ticks, .how = how, .exit_status = exit_status};
 
-	define(w, VFD_DEFINE_PROCESS_END, process, &p);
+	write_definition(w, VFD_DEFINE_PROCESS_END, process, &p);
 }
 
 void vfd_define_round(struct vfd_writer *w, uint32_t number, uint64_t ticks)
 {
-	define(w, VFD_DEFINE_ROUND, number, &(struct vfd_round){.begin = (int64_t)ticks});
+	write_definition(w, VFD_DEFINE_ROUND, number, &(struct vfd_round){.begin = (int64_t)ticks});
 }
 
 void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t)
 {
-	define(w, VFD_DEFINE_THREAD, t->track, t);
+	write_definition(w, VFD_DEFINE_THREAD, t->track, t);
 	if (t->openmp)
-		define(w, VFD_DEFINE_OPENMP, t->track, t);
+		write_definition(w, VFD_DEFINE_OPENMP, t->track, t);
 }
 
 void vfd_track_name(struct vfd_track *l, const char *name)
 {
-	define(track_of(l)->writer, VFD_DEFINE_THREAD_NAME, track_of(l)->number,
+	write_definition(track_of(l)->writer, VFD_DEFINE_THREAD_NAME, track_of(l)->number,
 		&(struct vfd_thread){.name = name});
 }
 
 void vfd_track_openmp(struct vfd_track *l, uint32_t level, uint32_t number)
 {
-	define(track_of(l)->writer, VFD_DEFINE_OPENMP, track_of(l)->number,
+	write_definition(track_of(l)->writer, VFD_DEFINE_OPENMP, track_of(l)->number,
 		&(struct vfd_thread){.openmp_level = level, .openmp_number = number});
 }
 
 void vfd_define_thread_end(struct vfd_writer *w, uint32_t track, uint64_t ticks)
 {
-	define(w, VFD_DEFINE_THREAD_END, track, &(struct vfd_thread){.end = (int64_t)ticks});
+	write_definition(
+		w, VFD_DEFINE_THREAD_END, track, &(struct vfd_thread){.end = (int64_t)ticks});
 }
 
 uint32_t vfd_define_function(struct vfd_writer *w, const struct vfd_function *f)
 {
 	w->precise = grow(w->precise, w->n_functions, &w->cap_precise, sizeof(*w->precise));
 	w->precise[w->n_functions] = f->precise;
-	define(w, VFD_DEFINE_FUNCTION, w->n_functions, f);
+	write_definition(w, VFD_DEFINE_FUNCTION, w->n_functions, f);
 	return w->n_functions++;
 }
 
 void vfd_define_source(struct vfd_writer *w, uint32_t function, const char *file, uint32_t line)
 {
 	if (function < w->n_functions)
-		define(w, VFD_DEFINE_SOURCE, function,
+		write_definition(w, VFD_DEFINE_SOURCE, function,
 			&(struct vfd_function){.file = file, .line = line});
 }
 
@@ -197,7 +198,7 @@ void vfd_define_name(struct vfd_writer *w, uint32_t function, const char *name, 
 	if (function >= w->n_functions)
 		return;
 	w->precise[function] = precise;
-	define(w, VFD_DEFINE_NAME, function,
+	write_definition(w, VFD_DEFINE_NAME, function,
 		&(struct vfd_function){.name = name, .precise = precise});
 }
 
@@ -209,7 +210,7 @@ uint32_t vfd_define_comm(struct vfd_writer *w, const struct vfd_comm *c)
 
 void vfd_define_link(struct vfd_writer *w, const struct vfd_comm *c)
 {
-	define(w, VFD_DEFINE_LINK, c->number, c);
+	write_definition(w, VFD_DEFINE_LINK, c->number, c);
 }
 
 void vfd_define_neighbours(struct vfd_writer *w, const struct vfd_neighbours *n)
@@ -221,18 +222,18 @@ uint32_t vfd_define_object(struct vfd_writer *w, const struct vfd_object *o)
 {
 	uint32_t *n = &w->n_objects[o->kind == WIRE_OBJECT_FILE];
 
-	define(w, VFD_DEFINE_OBJECT, *n, o);
+	write_definition(w, VFD_DEFINE_OBJECT, *n, o);
 	return (*n)++;
 }
 
 uint32_t vfd_define_counter(struct vfd_writer *w, const struct vfd_counter *c)
 {
-	define(w, VFD_DEFINE_COUNTER, w->n_counters, c);
+	write_definition(w, VFD_DEFINE_COUNTER, w->n_counters, c);
 	return w->n_counters++;
 }
 
 uint32_t vfd_define_observable(struct vfd_writer *w, const struct vfd_observable *o)
 {
-	define(w, VFD_DEFINE_OBSERVABLE, w->n_observables, o);
+	write_definition(w, VFD_DEFINE_OBSERVABLE, w->n_observables, o);
 	return w->n_observables++;
 }

@@ -144,7 +144,7 @@ static void arrived(struct outfile *o, struct slab *s, int result)
 		give_back(o, s);
 }
 
-static void collect(struct outfile *o)
+static void collect_writes(struct outfile *o)
 {
 	struct io_uring_cqe *c;
 
@@ -204,7 +204,7 @@ static bool new_slab(struct outfile *o)
 }
 
 /* Sets number and size of slabs; at least two: one is filled while the other is written. */
-static void divide(struct outfile *o, uint64_t buffer_bytes)
+static void divide_buffers(struct outfile *o, uint64_t buffer_bytes)
 {
 	uint64_t n = buffer_bytes / SLAB_BYTES;
 
@@ -255,7 +255,7 @@ struct outfile *outfile_open(
 	struct stat st;
 
 	*error = NULL;
-	divide(o, buffer_bytes);
+	divide_buffers(o, buffer_bytes);
 	/* not through a FIFO or device: those have no places */
 	o->fd = open_replaced(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
 	if (o->fd < 0 && errno == EEXIST)
@@ -280,7 +280,7 @@ static struct slab *take_slab(struct outfile *o)
 	struct slab *s;
 
 	if (!o->free)
-		collect(o);
+		collect_writes(o);
 	if (!o->free && !new_slab(o))
 		return NULL;
 	s = o->free;
@@ -298,7 +298,7 @@ void outfile_flush(struct outfile *o)
 	if (s)
 		hand_over(o, s);
 	if (o->in_flight)
-		collect(o);
+		collect_writes(o);
 }
 
 bool outfile_append(struct outfile *o, const void *bytes, size_t n)
@@ -309,7 +309,7 @@ bool outfile_append(struct outfile *o, const void *bytes, size_t n)
 	if (o->error || n > o->slab_bytes)
 		return false;
 	if (o->filling && o->slab_bytes - o->filling->filled < n && !o->free) {
-		collect(o);
+		collect_writes(o);
 		if (!o->free && !new_slab(o))
 			return false;
 	}
@@ -337,7 +337,7 @@ bool outfile_append(struct outfile *o, const void *bytes, size_t n)
 bool outfile_ready(struct outfile *o)
 {
 	if (o->in_flight)
-		collect(o);
+		collect_writes(o);
 	return o->free || o->n_slabs < o->n_ready || o->error || o->way == OUTFILE_PWRITE;
 }
 
@@ -353,7 +353,7 @@ void outfile_wait_ready(struct outfile *o, double seconds)
 bool outfile_idle(struct outfile *o)
 {
 	if (o->in_flight)
-		collect(o);
+		collect_writes(o);
 	return !o->in_flight;
 }
 
@@ -366,10 +366,10 @@ void outfile_wait(struct outfile *o, double seconds)
 		struct __kernel_timespec slice = {.tv_nsec = 50000000};
 		struct io_uring_cqe *c;
 
-		collect(o);
+		collect_writes(o);
 		if (o->in_flight)
 			io_uring_wait_cqe_timeout(&o->ring, &c, &slice);
-		collect(o);
+		collect_writes(o);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if ((double)(now.tv_sec - start.tv_sec) +
 				(double)(now.tv_nsec - start.tv_nsec) / 1e9 >

@@ -82,7 +82,7 @@ void track_push(struct track *l)
 }
 
 /* A block is open and has room for an event. */
-static bool room(struct track *l, uint64_t units)
+static bool make_room(struct track *l, uint64_t units)
 {
 	if (l->limit && l->fast.at < l->limit)
 		return true;
@@ -106,7 +106,7 @@ static void put_number(struct track *l, uint64_t number)
 
 bool track_put_mark(struct track *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units)
 {
-	if (!room(l, units))
+	if (!make_room(l, units))
 		return false;
 	l->has_marks |= mark >= VFD_MARK_GAP;
 	put_word(l, units, true);
@@ -153,7 +153,7 @@ void track_put_enter(struct track *l, uint32_t stack, uint64_t units)
 		if (!track_put_mark(l, VFD_MARK_ENTER_AT, stack, 0, units))
 			return;
 	} else {
-		if (!room(l, units))
+		if (!make_room(l, units))
 			return;
 		put_word(l, units, true);
 		put_number(l, stack);
@@ -162,7 +162,7 @@ void track_put_enter(struct track *l, uint32_t stack, uint64_t units)
 }
 
 /* The frame on top of the present path has ended. */
-static void leave(struct track *l, uint32_t stack)
+static void leave_stack(struct track *l, uint32_t stack)
 {
 	if (stack == l->fast.base && l->n_suspended) {
 		l->n_suspended--;
@@ -176,7 +176,7 @@ static void leave(struct track *l, uint32_t stack)
 void track_put_exit(struct track *l, uint32_t stack, uint64_t units)
 {
 	if (stack == l->fast.current && stack) {
-		if (!room(l, units))
+		if (!make_room(l, units))
 			return;
 		put_word(l, units, false);
 	} else {
@@ -184,7 +184,7 @@ void track_put_exit(struct track *l, uint32_t stack, uint64_t units)
 		if (!track_put_mark(l, VFD_MARK_EXIT_AT, stack, 0, units))
 			return;
 	}
-	leave(l, stack);
+	leave_stack(l, stack);
 }
 
 static void put_aside(struct track *l, uint32_t stack, uint64_t units)
@@ -205,7 +205,7 @@ static bool precise(const struct track *l, uint32_t stack)
 	return stack && l->writer->precise[l->stacks[stack].function];
 }
 
-static bool wanted(struct track *l, uint32_t stack, uint64_t units, bool exit)
+static bool is_wanted(struct track *l, uint32_t stack, uint64_t units, bool exit)
 {
 	/* what was suspended must go on */
 	if (exit && stack && stack == l->fast.base)
@@ -220,7 +220,7 @@ static bool wanted(struct track *l, uint32_t stack, uint64_t units, bool exit)
 static bool skipped(struct track *l, uint32_t stack, uint64_t units, bool exit)
 {
 	const uint32_t n = l->n_sampled;
-	bool skip = l->writer->mute || stack >= l->n_stacks || !wanted(l, stack, units, exit);
+	bool skip = l->writer->mute || stack >= l->n_stacks || !is_wanted(l, stack, units, exit);
 
 	for (uint32_t i = 0; i < n && !skip; i++) {
 		const struct track_sampled *s = &l->sampled[i];
