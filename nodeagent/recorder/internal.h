@@ -92,8 +92,10 @@ void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
 /* Names all functions that are used by now. */
 void recorder_name_functions(struct recorder *s);
 
-/* recorder.c: before a file of what is kept: names, ranks and matches that are known by now;
- * when all else of it is written: the clock. */
+/*
+ * recorder.c, for a file of kept events. recorder_complete(): writes names, ranks and matches that
+ * are known, before the events. recorder_tell_clock(): writes the clock, after all else.
+ */
 void recorder_complete(struct recorder *s);
 void recorder_tell_clock(struct recorder *s);
 
@@ -101,28 +103,34 @@ void recorder_tell_clock(struct recorder *s);
 void recorder_watch_slow(struct thread_ring *t);
 
 /* flight.c */
-#define RECORDER_AFTER_NS 500000000u /* a file has what comes so long behind its event, too */
+/* A file also has what is recorded in this time after its event. */
+#define RECORDER_AFTER_NS 500000000u
 struct flight *flight_new(void);
 /* Seconds until the next call. */
 double flight_tick(struct recorder *s);
-/* Before the writer is closed: an event that waits is written now, in so many seconds. */
+/*
+ * To be called before the writer is closed: writes the file of an event that waits, in `seconds' at
+ * most.
+ */
 void flight_end(struct recorder *s, double seconds);
 /* Gives the files their final names; s->base is the old one. 0, or 1 after a message. */
 int flight_rename(struct recorder *s, const char *base);
 
-/* What a request would become now: DUE, or why nothing is written for it. */
+/* The state that a request would get now: DUE, or why no file is written for it. */
 enum request_state flight_refusal(const struct host *host);
-/* There is a file of the event, or one is on its way. */
+/* True if there is a file of the event, or one is being written. */
 bool flight_has(const struct host *host, const struct flight_event *e);
-/* A file for a request is on its way: that is for the one with this stamp, too, of which the other
- * agents are to hear. False: there is none. */
+/*
+ * If a file for a request is being written, makes it that of the request with this stamp, too, and
+ * returns true; the caller then tells the other agents.
+ */
 bool flight_join(struct host *host, uint64_t stamp);
 /* The path of the file that is due or being written; NULL: there is none. The caller frees. */
 char *flight_path(const struct recorder *s);
 
-/* request.c: a request is due, or what has become of it. */
+/* request.c: sets the state of the last request. */
 void recorder_request_is(struct host *host, enum request_state state);
-/* Another agent has told of one. */
+/* Another agent has told of a request. */
 void recorder_request_elsewhere(struct host *host, const struct flight_event *e);
 
 /* The process has said HELLO. */
