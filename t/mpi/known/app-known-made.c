@@ -18,6 +18,9 @@
 #define NOBODY	  KNOWN_NOBODY
 
 static char name[4096];
+static int data;
+static MPI_Comm duplicate,
+	of_group; /* by MPI_Comm_idup; without rank 3, by MPI_Comm_create_group */
 
 /* Works until all others of these ranks are in their nth call, and then so many ms more. */
 static void late_work(unsigned ranks, int nth, int ms)
@@ -42,6 +45,18 @@ static void late_at_dup(void)
 
 	late(1, 1);
 	KNOWN_CALL(NXN, 0, NOBODY, MPI_Comm_dup, WORLD, &made);
+	MPI_Comm_free(&made);
+}
+
+/* Who waits completes it. */
+static void late_at_idup(void)
+{
+	MPI_Request request;
+	MPI_Comm made;
+
+	late(2, 2);
+	KNOWN_CALL(NXN_BEGIN, 0, NOBODY, MPI_Comm_idup, WORLD, &made, &request);
+	KNOWN_CALL(NXN_END, 0, NOBODY, MPI_Wait, &request, MPI_STATUS_IGNORE);
 	MPI_Comm_free(&made);
 }
 
@@ -86,6 +101,42 @@ static void late_at_create_group(void)
 	}
 	MPI_Group_free(&group);
 	MPI_Group_free(&all);
+}
+
+static void late_message(MPI_Comm on)
+{
+	if (known_rank == 2) {
+		late_work(BIT(1), 1, 6);
+		KNOWN_CALL(SEND, 0, 1, MPI_Send, &data, 1, MPI_INT, 1, 5, on);
+	} else if (known_rank == 1) {
+		KNOWN_CALL(LATE_SENDER, 0, 2, MPI_Recv, &data, 1, MPI_INT, 2, 5, on,
+			MPI_STATUS_IGNORE);
+	}
+}
+
+static void message_in_duplicate(void)
+{
+	late_message(duplicate);
+}
+
+static void late_in_duplicate(void)
+{
+	late(0, 1);
+	KNOWN_CALL(BARRIER, 0, NOBODY, MPI_Barrier, duplicate);
+}
+
+static void message_in_group(void)
+{
+	if (known_rank != 3)
+		late_message(of_group);
+}
+
+static void late_in_group(void)
+{
+	if (known_rank == 0)
+		late_work(BIT(1) | BIT(2), 1, 6);
+	if (known_rank != 3)
+		KNOWN_CALL(BARRIER, 0, NOBODY, MPI_Barrier, of_group);
 }
 
 static void late_at_cart(void)
@@ -169,10 +220,15 @@ static void late_at_set_size(void)
 
 static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_at_dup, "nxn MPI_Comm_dup late_at_dup 1 late_work"),
+	KNOWN_PROPERTY(late_at_idup, "nxn MPI_Wait late_at_idup 2 late_work"),
 	KNOWN_PROPERTY(late_at_split, "nxn MPI_Comm_split late_at_split 2 late_work"),
 	KNOWN_PROPERTY(late_at_create, "nxn MPI_Comm_create late_at_create 3 late_work"),
 	KNOWN_PROPERTY(
 		late_at_create_group, "nxn MPI_Comm_create_group late_at_create_group 1 late_work"),
+	KNOWN_PROPERTY(message_in_duplicate, "late_sender MPI_Recv late_message 2 late_work"),
+	KNOWN_PROPERTY(late_in_duplicate, "barrier MPI_Barrier late_in_duplicate 0 late_work"),
+	KNOWN_PROPERTY(message_in_group, "late_sender MPI_Recv late_message 2 late_work"),
+	KNOWN_PROPERTY(late_in_group, "barrier MPI_Barrier late_in_group 0 late_work"),
 	KNOWN_PROPERTY(late_at_cart, "nxn MPI_Cart_create late_at_cart 0 late_work"),
 	KNOWN_PROPERTY(late_in_half, "nxn MPI_Comm_dup late_in_half 1,2 late_work"),
 	KNOWN_PROPERTY(late_among_others, "nxn MPI_Comm_dup late_among_others 1 late_work"),
@@ -181,6 +237,30 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_at_set_size, "nxn MPI_File_set_size late_at_set_size 3 late_work"),
 };
 #define PROPERTIES (int)(sizeof(properties) / sizeof(properties[0]))
+
+/* Each the second one of its kind; all calls are main's. */
+KNOWN_UNTRACED static void make_comms(int rank)
+{
+	MPI_Request request[2];
+	MPI_Group all, group;
+	MPI_Comm first[2];
+	int done = 0;
+
+	MPI_Comm_idup(WORLD, &first[0], &request[0]);
+	MPI_Comm_idup(WORLD, &duplicate, &request[1]);
+	while (!done) /* which is no wait */
+		MPI_Testall(2, request, &done, MPI_STATUSES_IGNORE);
+	MPI_Comm_group(WORLD, &all);
+	MPI_Group_excl(all, 1, &(int){3}, &group);
+	if (rank != 3) {
+		MPI_Comm_create_group(WORLD, group, 7, &first[1]);
+		MPI_Comm_create_group(WORLD, group, 7, &of_group);
+		MPI_Comm_free(&first[1]);
+	}
+	MPI_Comm_free(&first[0]);
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
 
 int main(int argc, char **argv)
 {
@@ -193,9 +273,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "four ranks and a file, please\n");
 		MPI_Abort(WORLD, 2);
 	}
+	make_comms(rank);
 	known_open(argv[1], rank, size);
 	snprintf(name, sizeof(name), "%s.data", argv[1]);
 	known_play(properties, PROPERTIES);
+	MPI_Comm_free(&duplicate);
+	if (rank != 3)
+		MPI_Comm_free(&of_group);
 	MPI_Finalize();
 	return 0;
 }

@@ -72,11 +72,13 @@ BELOW(Allreduce, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI
 BELOW(Scan, (const void *b, void *to, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
 	(b, to, n, t, op, c))
 BELOW(Comm_dup, (MPI_Comm c, MPI_Comm *to), (c, to))
+BELOW(Comm_idup, (MPI_Comm c, MPI_Comm *to, MPI_Request *r), (c, to, r))
 BELOW(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *to), (c, color, key, to))
 BELOW(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *to), (c, g, to))
 BELOW(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *to), (c, g, tag, to))
 BELOW(Cart_create, (MPI_Comm c, int n, const int *in, const int *round, int reorder, MPI_Comm *to),
 	(c, n, in, round, reorder, to))
+BELOW(Cart_sub, (MPI_Comm c, const int *in, MPI_Comm *to), (c, in, to))
 BELOW(Intercomm_merge, (MPI_Comm c, int high, MPI_Comm *to), (c, high, to))
 BELOW(File_open, (MPI_Comm c, const char *name, int how, MPI_Info i, MPI_File *f),
 	(c, name, how, i, f))

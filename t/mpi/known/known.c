@@ -192,6 +192,8 @@ KNOWN_UNTRACED static int needs(
 	case KNOWN_NXN:
 	case KNOWN_RMA_FENCE:
 		return b->kind == a->kind;
+	case KNOWN_NXN_END:
+		return b->kind == KNOWN_NXN_BEGIN;
 	case KNOWN_RMA_POST:
 		return b->kind == KNOWN_EXPOSE && a->peer >> rb & 1 && b->peer >> ra & 1;
 	case KNOWN_RMA_COMPLETE:
@@ -342,9 +344,9 @@ KNOWN_UNTRACED static void judge(const struct known_stamp *a, int ra)
 
 KNOWN_UNTRACED static void print_row(const struct known_property *of, const struct row *row)
 {
-	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "late_root",
-		"early_root", "scan", "wrong_order", "late_receiver", "rma_fence", "rma_post",
-		"rma_complete", "rma_lock"};
+	static const char *const kinds[KNOWN_WAITS] = {"late_sender", "barrier", "nxn", "nxn",
+		"late_root", "early_root", "scan", "wrong_order", "late_receiver", "rma_fence",
+		"rma_post", "rma_complete", "rma_lock"};
 	int most = 0;
 
 	for (int i = 1; i < FUNCTIONS; i++)

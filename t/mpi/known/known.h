@@ -30,6 +30,7 @@ enum known_kind {
 	KNOWN_LATE_SENDER, /* peer: who sends, if it has posted the receive, too */
 	KNOWN_BARRIER, /* peer: the group, on an intercommunicator; KNOWN_NOBODY: they are one */
 	KNOWN_NXN,
+	KNOWN_NXN_END,	  /* completes a call that does not block, for which all wait */
 	KNOWN_LATE_ROOT,  /* peer: the root */
 	KNOWN_EARLY_ROOT, /* the same */
 	KNOWN_SCAN,
@@ -43,6 +44,7 @@ enum known_kind {
 	KNOWN_WAITS,
 	KNOWN_SEND = KNOWN_WAITS, /* peer: who receives */
 	KNOWN_POST,		  /* a receive that does not block; peer: who sends */
+	KNOWN_NXN_BEGIN,	  /* what KNOWN_NXN_END completes */
 	KNOWN_EXPOSE,		  /* MPI_Win_post; peer: bits of the origins */
 	KNOWN_RELEASE,		  /* MPI_Win_unlock */
 	KNOWN_INSIDE,		  /* in a function, not in a call of MPI */
