@@ -28,4 +28,17 @@ static inline uint64_t identity_made(uint64_t parent, uint32_t before, uint32_t 
 	return identity_mix(identity_mix(identity_mix(parent, before), kind), more);
 }
 
+/* The hash of a group's runs (wire_comm): of all before, and of one more; of none: their number. */
+static inline uint64_t identity_run(uint64_t hash, int32_t first, int32_t stride, uint32_t count)
+{
+	hash = identity_mix(hash, (uint64_t)(uint32_t)first << 32 | (uint32_t)stride);
+	return identity_mix(hash, count);
+}
+
+/* Of the hashes of two groups, which of them is the local one does not matter. */
+static inline uint64_t identity_of_both(uint64_t a, uint64_t b)
+{
+	return a < b ? identity_mix(a, b) : identity_mix(b, a);
+}
+
 #endif

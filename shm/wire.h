@@ -44,7 +44,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  20u
+#define WIRE_VERSION  21u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -238,11 +238,20 @@ enum wire_comm_kind {
 	WIRE_COMM_KINDS
 };
 
-/* `count` members, as world ranks: first, first + stride, ... If first is WIRE_UNKNOWN
- * (stride 0), they are in no MPI_COMM_WORLD of ours. */
+/*
+ * `count` members, as world ranks: first, first + stride, ... If first is WIRE_UNKNOWN
+ * (stride 0), they are in no MPI_COMM_WORLD of ours. If it is less, they are members of the
+ * other group of the intercommunicator between two jobs that this one comes from: rank r there
+ * is wire_other(r).
+ */
 struct wire_run {
 	int32_t first, stride, count;
 };
+
+static inline int32_t wire_other(int32_t rank)
+{
+	return WIRE_UNKNOWN - 1 - rank;
+}
 
 #define WIRE_RUNS_MAX (WIRE_TEXT_MAX / sizeof(struct wire_run))
 
@@ -255,6 +264,7 @@ struct wire_run {
 struct wire_comm {
 	struct wire_head head;
 	uint64_t id;	      /* the same in all its members of one job: identity.h */
+	uint64_t port;	      /* of ACCEPT, by its root: the same on both sides; 0: not known */
 	uint32_t number;      /* in this process, from 1, never reused */
 	uint32_t parent;      /* number of the communicator it was made from, or 0 */
 	uint32_t kind;	      /* enum wire_comm_kind */

@@ -292,9 +292,11 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	if (kind == WIRE_COMM_DUP && from->members)
 		c->members = vftr_members_share(from->members);
 	else
-		c->members = vftr_members_new(c);
+		c->members = vftr_members_new(c, from);
+	if (kind == WIRE_COMM_ACCEPT) /* only the root knows the port */
+		c->port = more;
 	if (!by_parent)
-		c->id = identity_of_members(c, more);
+		c->id = identity_of_members(c, c->port ? 0 : more);
 	else if (kind == WIRE_COMM_DUP)
 		c->id = settled; /* as of MPI_Comm_idup, whose members are not known yet */
 	else
@@ -303,15 +305,15 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 }
 
 void vftr_comm_made_as(
-	MPI_Comm handle, enum wire_comm_kind kind, uint32_t parent_number, uint64_t id)
+	MPI_Comm handle, enum wire_comm_kind kind, const struct mpi_comm *from, uint64_t id)
 {
 	struct mpi_comm *c = handle == MPI_COMM_NULL ? NULL : describe(handle, kind);
 
 	if (!c)
 		return;
-	c->members = vftr_members_new(c);
+	c->members = from->members ? vftr_members_share(from->members) : vftr_members_new(c, NULL);
 	c->id = id;
-	enlist(c, new_number(), parent_number);
+	enlist(c, new_number(), from->number);
 }
 
 static void start_with(MPI_Comm handle, uint32_t number, uint64_t id)
@@ -320,7 +322,7 @@ static void start_with(MPI_Comm handle, uint32_t number, uint64_t id)
 
 	if (!c)
 		return;
-	c->members = vftr_members_new(c);
+	c->members = vftr_members_new(c, NULL);
 	c->id = id;
 	enlist(c, number, MESSAGE_COMM_NONE);
 }

@@ -38,12 +38,13 @@ struct mpi_comm {
 	uint32_t rank, size;
 	uint32_t remote_size; /* 0: an intracommunicator */
 	uint64_t id;
+	uint64_t port;		     /* as in struct wire_comm */
 	uint32_t posted;	     /* receives so far */
 	uint32_t collectives;	     /* collective calls so far */
 	uint32_t partitioned_posted; /* Precv_init so far */
 	uint32_t *sent; /* sends so far, by destination (comm_peers()); then Psend_init, the same */
-	uint32_t references; /* persistent requests and matched messages: not reused before they are
-				gone */
+	uint32_t references; /* persistent requests, matched messages, MPI_Comm_idup: not reused
+				before they are gone */
 	uint32_t made;	     /* communicators made from it */
 	uint32_t parent;     /* number of the one it was made from, or 0 */
 	uint32_t defined;    /* the agent knows it */
@@ -103,18 +104,18 @@ uint64_t vftr_world_id(void);
 
 /*
  * The communicator `handle` was made in this way from `parent` (MPI_COMM_NULL: from none).
- * `more` tells it from others of the same parent and kind, or is 0. If handle is MPI_COMM_NULL,
- * this process is no member, and the communicator is only counted.
+ * `more` tells it from others of the same parent and kind, or is 0; of an ACCEPT it is the port, or
+ * 0. If handle is MPI_COMM_NULL, this process is no member, and the communicator is only counted.
  */
 void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, uint64_t more);
 
 /*
  * The same in two steps, for MPI_Comm_idup: the identity is settled by the order of
- * the calls, the handle is good after the completion. parent_number is that of the parent.
+ * the calls, the handle is good after the completion. from: the parent, whose handle may be freed.
  */
 uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t more);
 void vftr_comm_made_as(
-	MPI_Comm handle, enum wire_comm_kind kind, uint32_t parent_number, uint64_t id);
+	MPI_Comm handle, enum wire_comm_kind kind, const struct mpi_comm *from, uint64_t id);
 
 /* True if the handle is that of a communicator of this kind. */
 bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);

@@ -13,30 +13,127 @@ static size_t members_bytes(uint32_t n_runs)
 	return sizeof(struct comm_members) + n_runs * sizeof(struct wire_run);
 }
 
-uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank)
+/* Ranks of the world, of another job's, and unknown ones are in runs of their own. */
+static int kind_of_member(int32_t member)
+{
+	return member == WIRE_UNKNOWN ? 0 : member < 0 ? -1 : 1;
+}
+
+/* member: as in a run. */
+static uint32_t append_member(struct wire_run *run, uint32_t n, int32_t member)
 {
 	struct wire_run *last = n ? &run[n - 1] : run;
 
-	if (rank == MPI_UNDEFINED || rank < 0)
-		rank = WIRE_UNKNOWN;
-	if (n && rank == WIRE_UNKNOWN && last->first == WIRE_UNKNOWN) {
+	if (n && member == WIRE_UNKNOWN && last->first == WIRE_UNKNOWN) {
 		last->count++;
 		return n;
 	}
-	if (n && rank != WIRE_UNKNOWN && last->first != WIRE_UNKNOWN) {
+	if (n && member != WIRE_UNKNOWN && kind_of_member(last->first) == kind_of_member(member)) {
 		if (last->count == 1)
-			last->stride = rank - last->first;
-		if (rank == last->first + last->stride * last->count) {
+			last->stride = member - last->first;
+		if (member == last->first + last->stride * last->count) {
 			last->count++;
 			return n;
 		}
 	}
-	run[n] = (struct wire_run){rank, rank != WIRE_UNKNOWN, 1};
+	run[n] = (struct wire_run){member, member != WIRE_UNKNOWN, 1};
 	return n + 1;
 }
 
+uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank)
+{
+	return append_member(run, n, rank == MPI_UNDEFINED || rank < 0 ? WIRE_UNKNOWN : rank);
+}
+
+/* ---- members that are in another job ----------------------------------------------------------
+ */
+
+/* Of the communicator that one is made from: the group that may have them. */
+struct others {
+	MPI_Group group; /* MPI_GROUP_NULL: there are none */
+	int32_t *member; /* by rank in it, as in a run */
+	size_t bytes;
+	uint32_t size;
+};
+
+/* The first `size` members of m, which are its remote group, if there is one. */
+static void others_set(struct others *o, const struct comm_members *m)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < m->n_runs; i++)
+		for (int32_t k = 0; k < m->run[i].count && at < o->size; k++)
+			o->member[at++] = m->run[i].first + k * m->run[i].stride;
+}
+
+static bool has_others(const struct comm_members *m)
+{
+	for (uint32_t i = 0; i < m->n_runs; i++)
+		if (m->run[i].first < 0)
+			return true;
+	return false;
+}
+
+/* An intercommunicator of two jobs: of its remote group nothing is known. */
+static bool is_between_jobs(const struct mpi_comm *c)
+{
+	const struct comm_members *m = c->members;
+
+	if (!c->remote_size || m->run[0].first != WIRE_UNKNOWN ||
+		(uint32_t)m->run[0].count != c->remote_size)
+		return false;
+	for (uint32_t i = 1; i < m->n_runs; i++)
+		if (m->run[i].first < 0)
+			return false;
+	return true;
+}
+
+static void others_open(struct others *o, const struct mpi_comm *from)
+{
+	*o = (struct others){.group = MPI_GROUP_NULL};
+	if (!from || !from->members || !has_others(from->members))
+		return;
+	o->size = comm_peers(from);
+	o->bytes = o->size * sizeof(*o->member);
+	o->member = vftr_memory_take(o->bytes);
+	if (!o->member)
+		return;
+	if (from->remote_size)
+		PMPI_Comm_remote_group(from->handle, &o->group);
+	else
+		PMPI_Comm_group(from->handle, &o->group);
+	others_set(o, from->members);
+	for (uint32_t i = 0; is_between_jobs(from) && i < o->size; i++)
+		o->member[i] = wire_other((int32_t)i);
+}
+
+static void others_close(struct others *o)
+{
+	if (o->group != MPI_GROUP_NULL)
+		PMPI_Group_free(&o->group);
+	if (o->member)
+		vftr_memory_give(o->member, o->bytes);
+}
+
+/* What `to` says of `some` members of a group, `from`, is completed. */
+static void find_others(const struct others *o, MPI_Group group, int some, const int *from, int *to)
+{
+	int at[AT_ONCE];
+
+	if (o->group == MPI_GROUP_NULL ||
+		PMPI_Group_translate_ranks(group, some, from, o->group, at) != MPI_SUCCESS)
+		return;
+	for (int i = 0; i < some; i++)
+		if (to[i] == WIRE_UNKNOWN && at[i] >= 0 && (uint32_t)at[i] < o->size &&
+			o->member[at[i]] < 0)
+			to[i] = o->member[at[i]];
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
 /* All `size` members of a group as runs; returns the number of runs. */
-static uint32_t translate(MPI_Group group, uint32_t size, MPI_Group world, struct wire_run *run)
+static uint32_t translate(MPI_Group group, uint32_t size, MPI_Group world, const struct others *o,
+	struct wire_run *run)
 {
 	int from[AT_ONCE], to[AT_ONCE];
 	uint32_t n = 0;
@@ -49,7 +146,10 @@ static uint32_t translate(MPI_Group group, uint32_t size, MPI_Group world, struc
 		if (PMPI_Group_translate_ranks(group, some, from, world, to) != MPI_SUCCESS)
 			memset(to, 0xff, sizeof(to));
 		for (int i = 0; i < some; i++)
-			n = vftr_run_append(run, n, to[i]);
+			to[i] = to[i] == MPI_UNDEFINED || to[i] < 0 ? WIRE_UNKNOWN : to[i];
+		find_others(o, group, some, from, to);
+		for (int i = 0; i < some; i++)
+			n = append_member(run, n, to[i]);
 	}
 	return n;
 }
@@ -58,11 +158,8 @@ static uint64_t hash_runs(const struct wire_run *run, uint32_t n)
 {
 	uint64_t hash = n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		hash = identity_mix(
-			hash, (uint64_t)(uint32_t)run[i].first << 32 | (uint32_t)run[i].stride);
-		hash = identity_mix(hash, (uint64_t)run[i].count);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		hash = identity_run(hash, run[i].first, run[i].stride, (uint32_t)run[i].count);
 	return hash;
 }
 
@@ -80,8 +177,8 @@ static struct comm_members *members_of_runs(const struct wire_run *run, uint32_t
 }
 
 /* get: PMPI_Comm_group or PMPI_Comm_remote_group. */
-static struct comm_members *members_of_group(
-	MPI_Comm comm, uint32_t size, MPI_Group world, int (*get)(MPI_Comm, MPI_Group *))
+static struct comm_members *members_of_group(MPI_Comm comm, uint32_t size,
+	const struct world *world, const struct others *o, int (*get)(MPI_Comm, MPI_Group *))
 {
 	const size_t room = ((size_t)size + 1) * sizeof(struct wire_run);
 	struct wire_run *run = vftr_memory_take(room);
@@ -91,17 +188,11 @@ static struct comm_members *members_of_group(
 	if (!run)
 		return NULL;
 	if (get(comm, &group) == MPI_SUCCESS) {
-		m = members_of_runs(run, translate(group, size, world, run));
+		m = members_of_runs(run, translate(group, size, world->group, o, run));
 		PMPI_Group_free(&group);
 	}
 	vftr_memory_give(run, room);
 	return m;
-}
-
-/* Adds both hashes in an order that does not depend on which side is local. */
-static uint64_t hash_of_both(uint64_t a, uint64_t b)
-{
-	return a < b ? identity_mix(a, b) : identity_mix(b, a);
 }
 
 /* The runs of both groups, which are freed. */
@@ -114,7 +205,7 @@ static struct comm_members *members_of_both(struct comm_members *local, struct c
 	if (m) {
 		m->references = 1;
 		m->n_runs = local->n_runs + remote->n_runs;
-		m->hash = hash_of_both(local->hash, remote->hash);
+		m->hash = identity_of_both(local->hash, remote->hash);
 		memcpy(m->run, remote->run, remote->n_runs * sizeof(*m->run));
 		memcpy(m->run + remote->n_runs, local->run, local->n_runs * sizeof(*m->run));
 	}
@@ -123,17 +214,20 @@ static struct comm_members *members_of_both(struct comm_members *local, struct c
 	return m;
 }
 
-struct comm_members *vftr_members_new(const struct mpi_comm *c)
+struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi_comm *from)
 {
 	struct comm_members *local, *remote;
+	struct others o;
 	struct world w;
 
 	if (!vftr_world_open(&w))
 		return NULL;
-	local = members_of_group(c->handle, c->size, w.group, PMPI_Comm_group);
-	remote = c->remote_size ? members_of_group(c->handle, c->remote_size, w.group,
-					  PMPI_Comm_remote_group)
+	others_open(&o, from);
+	local = members_of_group(c->handle, c->size, &w, &o, PMPI_Comm_group);
+	remote = c->remote_size ? members_of_group(
+					  c->handle, c->remote_size, &w, &o, PMPI_Comm_remote_group)
 				: NULL;
+	others_close(&o);
 	vftr_world_close(&w);
 	return c->remote_size ? members_of_both(local, remote) : local;
 }
@@ -155,6 +249,7 @@ void vftr_members_define(const struct mpi_comm *c)
 {
 	struct wire_comm message = {.head.kind = WIRE_COMM,
 		.id = c->id,
+		.port = c->port,
 		.number = c->number,
 		.parent = c->parent,
 		.kind = c->kind,

@@ -15,8 +15,9 @@ struct comm_members {
 	struct wire_run run[]; /* of the remote group first, if there is one */
 };
 
-/* Asks MPI about c->handle, which must be good; c->remote_size is set. NULL: no memory. */
-struct comm_members *vftr_members_new(const struct mpi_comm *c);
+/* Asks MPI about c->handle, which must be good; c->remote_size is set. from: what it was made from,
+ * whose handle is good, or NULL. NULL: no memory. */
+struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi_comm *from);
 struct comm_members *vftr_members_share(struct comm_members *m);
 void vftr_members_drop(struct comm_members *m); /* NULL is ignored */
 

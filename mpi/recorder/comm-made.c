@@ -9,7 +9,7 @@
 
 #define LONGEST_STRINGTAG 256 /* MPI_MAX_STRINGTAG_LEN, where there is one */
 
-enum distinguished_by { BY_NOTHING, BY_TAG, BY_TEXT };
+enum distinguished_by { BY_NOTHING, BY_TAG, BY_TEXT, BY_PORT };
 
 /* How a function makes a communicator. has_parent: from k->comm. */
 struct origin {
@@ -38,8 +38,8 @@ static const struct origin origins[] = {
 	{VFTR_MPI_COMM_SPAWN, WIRE_COMM_SPAWN, true, BY_NOTHING},
 	{VFTR_MPI_COMM_SPAWN_MULTIPLE, WIRE_COMM_SPAWN, true, BY_NOTHING},
 	{VFTR_MPI_COMM_GET_PARENT, WIRE_COMM_PARENT, false, BY_NOTHING},
-	{VFTR_MPI_COMM_ACCEPT, WIRE_COMM_ACCEPT, true, BY_NOTHING},
-	{VFTR_MPI_COMM_CONNECT, WIRE_COMM_ACCEPT, true, BY_NOTHING},
+	{VFTR_MPI_COMM_ACCEPT, WIRE_COMM_ACCEPT, true, BY_PORT},
+	{VFTR_MPI_COMM_CONNECT, WIRE_COMM_ACCEPT, true, BY_PORT},
 	{VFTR_MPI_COMM_JOIN, WIRE_COMM_ACCEPT, false, BY_NOTHING},
 };
 
@@ -102,6 +102,14 @@ static void meet_on(const struct mpi_call *k, MPI_Comm made)
 		record_collective((uint32_t)k->id, c, MESSAGE_NO_RANK, ticket, 0, 0, 0, 0, 0, 0);
 }
 
+/* 0: this is not the root, whose text alone is one. */
+static uint64_t port_of(const struct mpi_call *k)
+{
+	if ((uint32_t)k->root != vftr_comm_find(k->comm)->rank)
+		return 0;
+	return vftr_mix_text(0, k->text, text_length(k, MPI_MAX_PORT_NAME));
+}
+
 void vftr_end_comm_new(struct mpi_call *k)
 {
 	const struct origin *o = origin_of(k->id);
@@ -118,8 +126,12 @@ void vftr_end_comm_new(struct mpi_call *k)
 		more = (uint64_t)k->tag + 1;
 	if (o->by == BY_TEXT)
 		more = vftr_mix_text(0, k->text, text_length(k, LONGEST_STRINGTAG));
+	if (o->by == BY_PORT)
+		more = port_of(k);
 	vftr_comm_made(handle, o->kind, o->has_parent ? k->comm : MPI_COMM_NULL, more);
-	if (o->by != BY_NOTHING && handle != MPI_COMM_NULL)
+	if (o->by == BY_PORT && more) /* the agent learns of it now */
+		vftr_comm_find(handle);
+	else if (o->by != BY_NOTHING && o->by != BY_PORT && handle != MPI_COMM_NULL)
 		meet_on(k, handle);
 }
 
@@ -138,13 +150,14 @@ void vftr_end_comm_idup(struct mpi_call *k)
 		return;
 	r.number = k->on ? k->request_number : 0;
 	r.bytes = vftr_comm_identity(k->comm, WIRE_COMM_DUP, 0);
-	r.peer = vftr_comm_find(k->comm)->number;
+	r.comm = vftr_comm_find(k->comm);
 	handle = call_request(k, k->request, 0);
 	if (handle != vftr_request_at_once) {
+		add_relaxed_u32(&r.comm->references, 1);
 		vftr_request_put(handle, &r);
 		return;
 	}
-	vftr_comm_made_as(call_comm(k, k->newcomm), WIRE_COMM_DUP, r.peer, r.bytes);
+	vftr_comm_made_as(call_comm(k, k->newcomm), WIRE_COMM_DUP, r.comm, r.bytes);
 	if (r.number)
 		record_complete(r.number);
 }

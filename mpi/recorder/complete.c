@@ -91,6 +91,17 @@ static void done(struct request *r, const MPI_Status *s, bool failed)
 	}
 }
 
+/* By values: so others pay nothing for it. */
+static __attribute__((noinline)) void complete_idup(
+	const void *made, int language, struct mpi_comm *of, uint64_t id)
+{
+	if (made)
+		vftr_comm_made_as(language == LANGUAGE_C ? *(const MPI_Comm *)made
+							 : PMPI_Comm_f2c(*(const MPI_Fint *)made),
+			WIRE_COMM_DUP, of, id);
+	add_relaxed_u32(&of->references, (uint32_t)-1);
+}
+
 /* The request with this handle has completed. */
 static void complete(MPI_Request handle, uint32_t number, const MPI_Status *s, bool failed)
 {
@@ -98,10 +109,8 @@ static void complete(MPI_Request handle, uint32_t number, const MPI_Status *s, b
 
 	if (number == NOTHING || !vftr_request_complete(handle, number, &r))
 		return;
-	if (r.kind == REQUEST_IDUP && !failed)
-		vftr_comm_made_as(r.language == LANGUAGE_C ? *(MPI_Comm *)r.newcomm
-							   : PMPI_Comm_f2c(*(MPI_Fint *)r.newcomm),
-			WIRE_COMM_DUP, r.peer, r.bytes);
+	if (r.kind == REQUEST_IDUP)
+		complete_idup(failed ? NULL : r.newcomm, r.language, r.comm, r.bytes);
 	if (r.number)
 		done(&r, s, failed);
 }
@@ -358,7 +367,7 @@ void vftr_begin_request_free(struct mpi_call *k)
 
 	if (!vftr_requests_open() || !vftr_request_take(call_request(k, k->request, 0), 0, &r))
 		return;
-	if (r.persistent && r.comm)
+	if ((r.persistent || r.kind == REQUEST_IDUP) && r.comm)
 		add_relaxed_u32(&r.comm->references, (uint32_t)-1);
 	if (r.number)
 		record_done(

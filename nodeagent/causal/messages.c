@@ -167,9 +167,11 @@ static void set_lines(const struct reader *r, uint32_t line, const struct vfd_fi
 
 			if (run->first >= 0 && rank >= 0 && rank <= INT32_MAX)
 				lines[before] = reader_line_of_rank(r, line, (uint32_t)rank);
-			else if (vfd_comm_other_at(f, comm, others++, &job, &world))
+			else if (vfd_comm_other_at(f, comm, vfd_run_other(run, (uint64_t)k, others),
+					 &job, &world))
 				lines[before] = reader_line_in_job(r, job, world);
 		}
+		others += run->first == WIRE_UNKNOWN && run->count > 0 ? (uint32_t)run->count : 0;
 	}
 }
 

@@ -85,7 +85,8 @@ struct vfd_comm {
 	size_t n_runs;
 	/* Where members whose ranks are not known are those of another job: a number that is the
 	 * same for all members, or 0; that job; the id, at its parents, of the intercommunicator to
-	 * spawned processes that led to it; whether the own job is that of these */
+	 * spawned processes that led to it, or, of jobs that have met by a port, at the other side;
+	 * whether the own group is not that one which has this id */
 	uint64_t link, link_job, spawn;
 	bool is_child;
 };

@@ -43,7 +43,8 @@ static void leave_slot(struct traffic *t, uint32_t i)
 void comm_free(struct traffic *t, struct comm *c)
 {
 	spawned_end(t, c);
-	comm_drop(t, c->copy_of);
+	comm_drop(t, c->source);
+	comm_drop(t, c->origin);
 	sync_comm_gone(t->sync, c->sampled);
 	match_comm_gone(t, c);
 	free(c->spawned);
@@ -89,7 +90,7 @@ uint32_t comm_world_of_runs(const struct comm *c, uint32_t rank)
 			high = middle;
 	}
 	r = &c->runs[low];
-	if (r->first == WIRE_UNKNOWN)
+	if (r->first < 0)
 		return PROFILE_ELSEWHERE;
 	return (uint32_t)(r->first + (int64_t)r->stride * (rank - r->before));
 }
@@ -101,7 +102,7 @@ bool comm_has_world(const struct comm *c, uint32_t world)
 		uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
 		int64_t way = (int64_t)world - r->first;
 
-		if (r->first == WIRE_UNKNOWN)
+		if (r->first < 0)
 			continue;
 		if (!r->stride ? way == 0
 			       : way % r->stride == 0 && way / r->stride >= 0 &&
@@ -109,6 +110,15 @@ bool comm_has_world(const struct comm *c, uint32_t world)
 			return true;
 	}
 	return false;
+}
+
+/* A run of members of another job, up to `last`. The process is a member, too. */
+static const char *check_others(const struct comm *c, const struct wire_run *r, int64_t last)
+{
+	if (last >= WIRE_UNKNOWN || last < INT32_MIN || (!r->stride && r->count > 1) ||
+		(uint32_t)r->count == comm_all(c))
+		return "a communicator whose members are no ranks of another job";
+	return NULL;
 }
 
 /* NULL, or why a run is none. */
@@ -121,7 +131,9 @@ static const char *check_run(const struct comm *c, const struct wire_run *r)
 		return "a communicator with a wrong number of members";
 	if (r->first == WIRE_UNKNOWN)
 		return r->stride ? "a communicator whose members are unknown in a wrong way" : NULL;
-	if (r->first < 0 || r->first >= (int64_t)PROFILE_UNRANKED || last < 0 ||
+	if (r->first < 0)
+		return check_others(c, r, last);
+	if (r->first >= (int64_t)PROFILE_UNRANKED || last < 0 ||
 		last >= (int64_t)PROFILE_UNRANKED || (!r->stride && r->count > 1))
 		return "a communicator whose members are no ranks";
 	return NULL;
@@ -174,6 +186,7 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 	}
 	c = xcalloc(1, sizeof(*c));
 	*c = (struct comm){.id = m->id,
+		.port = m->port,
 		.number = m->number,
 		.kind = m->kind,
 		.job = m->number >= SESSION_COMM_FIRST ? t->session_job : 0,
@@ -240,6 +253,8 @@ const char *traffic_define_comm(struct traffic *t, const struct wire_comm *m, si
 	}
 	before = c->n_runs;
 	why = add_runs(c, (const struct wire_run *)(m + 1), m->runs);
+	if (!why && c->members == comm_all(c))
+		spawned_complete(t, c);
 	t->n_runs += c->n_runs - before;
 	return why;
 }

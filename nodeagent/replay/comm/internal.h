@@ -39,7 +39,7 @@ struct run {
 };
 
 struct comm {
-	uint64_t id;
+	uint64_t id, port; /* as in struct wire_comm */
 	uint32_t number, kind, size, remote_size;
 	uint32_t rank;		  /* of the process in it */
 	uint32_t members;	  /* that runs[] give */
@@ -62,12 +62,14 @@ struct comm {
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;
-	struct topology *topology;    /* neighbours.h, or NULL */
-	struct shares *shares;	      /* share.h, or NULL */
-	struct starts *starts;	      /* starts.h, or NULL */
-	struct spawned *spawned;      /* spawned.c, or NULL */
-	struct comm *copy_of;	      /* spawned.c: the first one, held, or NULL ... */
-	uint64_t copy;		      /* ... and which of its duplicates this is */
+	struct topology *topology; /* neighbours.h, or NULL */
+	struct shares *shares;	   /* share.h, or NULL */
+	struct starts *starts;	   /* starts.h, or NULL */
+	struct spawned *spawned;   /* spawned.c, or NULL */
+	/* spawned.c: what it was made from, held until all its members are known, or NULL; what led
+	 * from one job to the other, held, or NULL; and in which ways it was made from that */
+	struct comm *source, *origin;
+	uint64_t way;
 	struct sampled_comm *sampled; /* ../sampling/sampling.h, or NULL */
 };
 
@@ -345,7 +347,10 @@ static inline bool has_spawned_side(const struct comm *c)
 {
 	return c->spawned && spawned_side(c);
 }
-/* True if one of these processes is in a job that the job of the other one has spawned. */
+/*
+ * True if one of these processes is in a job that the job of the other one has spawned, or met by
+ * a port.
+ */
 bool spawned_is_linked(const struct traffic *a, const struct traffic *b);
 /* The identity of c that is the same in both jobs, if they are known; else c->id. */
 uint64_t spawned_identity(const struct comm *c);
@@ -363,10 +368,12 @@ bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struc
 /* No more messages come on c. */
 void spawned_end(struct traffic *t, struct comm *c);
 /*
- * Notes that c, which is new and whose members are not known yet, is a duplicate of a communicator
- * with ranks of two jobs.
+ * Notes that c, which is new and whose members are not known yet, was made from a communicator with
+ * ranks of two jobs.
  */
 void spawned_define(struct traffic *t, struct comm *c);
+/* To be called when the members of c are known. */
+void spawned_complete(struct traffic *t, struct comm *c);
 /* This function of MPI, which makes communicators, was called on c. */
 void spawned_made_from(struct traffic *t, struct comm *c, uint32_t function);
 void spawned_sources_free(struct traffic *t);
@@ -422,7 +429,7 @@ struct traffic {
 	uint64_t job;
 	int rank;
 	struct spawn_name name; /* to its launcher, if it may have spawned or is spawned */
-	struct source *sources; /* from which communicators were made: spawned.c */
+	struct comm **sources;	/* from which others were made, held: spawned.c */
 	size_t n_sources, cap_sources;
 	uint32_t n_held;	   /* messages that wait for the other side of these: spawned.c */
 	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */

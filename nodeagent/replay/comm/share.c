@@ -65,7 +65,7 @@ static uint64_t listed_ranks(
 		const uint64_t low = from > r->before ? from : r->before;
 		const uint64_t high = to < end ? to : end;
 
-		if (r->first == WIRE_UNKNOWN || low >= high)
+		if (r->first < 0 || low >= high)
 			continue;
 		for (size_t k = 0; k < t->n_ranges; k++)
 			sum += within(r->first + (int64_t)r->stride * (int64_t)(low - r->before),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercommunicators between a job and one that it has spawned, and communicators that are merged
- * of them. Whether the other side is known is looked for when one is used; messages wait until it
- * is, as they have no receiver before. Whoever is merged knows the ranks of the own job only: those
- * that are not known are the members of the other side, in the order that these have there.
- * Duplicates of both have the same members. Which of several one is, its identity tells.
+ * Intercommunicators between a job and one that it has spawned, and communicators that were made
+ * from such a one, or from one made from it, ... by all of its members. Whether the other side is
+ * known is looked for when one is used; messages wait until it is, as they have no receiver before.
+ * A member of the other side is known by its rank in that intercommunicator (wire_other()). Both
+ * sides give the intercommunicator other identities, but each can tell from the identity of what
+ * was made from it in which way, and as which one of several, that was made.
  */
 #include <stdlib.h>
 #include "mpi_id.h"
@@ -14,9 +15,6 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
 #include "shm/identity.h"
-
-/* Makes identities of merged communicators of those that they are made from. */
-#define MERGED_IDS 0x9e3779b97f4a7c15u
 
 /* Messages on one communicator, and of a process; then none are held any more. 250 B each */
 #define HELD_MAX     4096u
@@ -38,30 +36,18 @@ struct spawned {
 	size_t n_held, cap_held;
 };
 
-/* Such a communicator from which another one was made. */
-struct source {
-	struct comm *of; /* held */
-	uint32_t merged; /* so many of it */
-};
-
 #define SOURCES_MAX 4096u
-#define MADE_MAX    4096u /* of one, of which duplicates are looked for */
-
-/* Some are in no communicator of the process's own job. */
-static bool has_others(const struct comm *c)
-{
-	for (size_t i = 0; i < c->n_runs; i++)
-		if (c->runs[i].first == WIRE_UNKNOWN)
-			return true;
-	return false;
-}
+#define MADE_MAX    4096u /* of one, which are told apart */
 
 static bool is_spawned(const struct traffic *t, const struct comm *c)
 {
-	if (!c->joins || c->job || !t->sync || !t->name.space)
+	if (!c->joins || c->job || !t->sync)
 		return false;
-	return c->copy_of || (c->kind == WIRE_COMM_MERGE && has_others(c)) ||
-	       (c->remote_size && (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT));
+	if (c->origin || !c->remote_size)
+		return c->origin;
+	if (c->kind == WIRE_COMM_ACCEPT)
+		return c->n_runs && c->runs[0].first == WIRE_UNKNOWN;
+	return t->name.space && (c->kind == WIRE_COMM_SPAWN || c->kind == WIRE_COMM_PARENT);
 }
 
 /* ---- made from others ------------------------------------------------------------------------ */
@@ -72,98 +58,100 @@ static bool is_made_from(const struct comm *c, const struct comm *of)
 	return of && of->number == c->parent && of->number < c->number;
 }
 
-static struct source *find_source(const struct traffic *t, uint32_t number)
+/* By functions that all members of the source call, in the same order. */
+static bool is_made_by_all(uint32_t kind)
 {
-	for (size_t i = 0; i < t->n_sources; i++)
-		if (t->sources[i].of->number == number)
-			return &t->sources[i];
-	return NULL;
+	return kind == WIRE_COMM_DUP || kind == WIRE_COMM_SPLIT || kind == WIRE_COMM_CREATE ||
+	       kind == WIRE_COMM_TOPOLOGY || kind == WIRE_COMM_MERGE;
 }
 
-static bool makes_copy(uint32_t function)
+static struct comm *find_source(const struct traffic *t, uint32_t number)
 {
-	return function == VFTR_MPI_COMM_DUP || function == VFTR_MPI_COMM_DUP_WITH_INFO ||
-	       function == VFTR_MPI_COMM_IDUP || function == VFTR_MPI_COMM_IDUP_WITH_INFO;
+	for (size_t i = 0; i < t->n_sources; i++)
+		if (t->sources[i]->number == number)
+			return t->sources[i];
+	return NULL;
 }
 
 void spawned_made_from(struct traffic *t, struct comm *c, uint32_t function)
 {
-	const bool merged = function == VFTR_MPI_INTERCOMM_MERGE;
-	struct source *s;
-
-	if ((!merged && !makes_copy(function)) || !is_spawned(t, c) || (merged && !c->remote_size))
+	if (function == VFTR_MPI_FILE_OPEN || !is_spawned(t, c) || find_source(t, c->number) ||
+		t->n_sources >= SOURCES_MAX)
 		return;
-	s = find_source(t, c->number);
-	if (!s && t->n_sources < SOURCES_MAX) {
-		s = LIST_ADD(t, sources);
-		*s = (struct source){.of = comm_hold(c)};
-	}
-	if (s)
-		s->merged += merged;
+	*LIST_ADD(t, sources) = comm_hold(c);
 }
 
 void spawned_sources_free(struct traffic *t)
 {
 	for (size_t i = 0; i < t->n_sources; i++)
-		comm_drop(t, t->sources[i].of);
+		comm_drop(t, t->sources[i]);
 	free(t->sources);
 	t->sources = NULL;
 	t->n_sources = t->cap_sources = 0;
 }
 
-/* What it was merged of; NULL: that has led to no spawned job, or several were merged of it, and it
- * is not known which one is which at the other side. */
-static struct comm *merged_of(const struct traffic *t, const struct comm *c)
-{
-	const struct source *s = find_source(t, c->parent);
-
-	return s && s->merged == 1 && is_made_from(c, s->of) ? s->of : NULL;
-}
-
-/* Its source may be gone already. */
-static struct comm *copied_of(struct traffic *t, const struct comm *c)
-{
-	const struct source *s = find_source(t, c->parent);
-	struct comm *of = NULL;
-
-	if (s)
-		return s->of;
-	return find_comm(t, c->parent, &of) ? NULL : of;
-}
-
 void spawned_define(struct traffic *t, struct comm *c)
 {
-	struct comm *of = c->kind == WIRE_COMM_DUP ? copied_of(t, c) : NULL;
+	struct comm *of = NULL;
 
-	if (!is_made_from(c, of) || !is_spawned(t, of) || of->size != c->size ||
-		of->remote_size != c->remote_size)
+	if (!t->sync || !is_made_by_all(c->kind))
 		return;
-	for (uint32_t before = 0; before < MADE_MAX; before++)
-		if (identity_made(of->id, before, WIRE_COMM_DUP, 0) == c->id) {
-			c->copy_of = comm_hold(of->copy_of ?: of);
-			c->copy = identity_mix(of->copy, before);
-			c->joins = true;
-			return;
-		}
+	/* it may be gone already */
+	of = find_source(t, c->parent);
+	if (!of && find_comm(t, c->parent, &of))
+		of = NULL;
+	if (is_made_from(c, of) && is_spawned(t, of))
+		c->source = comm_hold(of);
 }
 
-/* Members of the other side before this rank, which is one; UINT32_MAX: it is of the own side. */
-static uint32_t place_among_others(const struct comm *c, uint32_t rank)
+static uint32_t end_of_run(const struct comm *c, size_t i)
 {
-	uint32_t others = 0;
-
-	for (size_t i = 0; i < c->n_runs && c->runs[i].before <= rank; i++) {
-		const struct run *r = &c->runs[i];
-		const uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
-
-		if (rank < end)
-			return r->first == WIRE_UNKNOWN ? others + rank - r->before : UINT32_MAX;
-		others += r->first == WIRE_UNKNOWN ? end - r->before : 0;
-	}
-	return UINT32_MAX;
+	return i + 1 < c->n_runs ? c->runs[i + 1].before : c->members;
 }
 
-/* ---- the other side -------------------------------------------------------------------------- */
+/* As the application has made it of the same runs: mpi/object/members.c. */
+static uint64_t hash_of_members(const struct comm *c)
+{
+	uint64_t hash[2];
+	size_t remote = 0, i = 0;
+
+	while (remote < c->n_runs && c->runs[remote].before < c->remote_size)
+		remote++;
+	for (int group = 0; group < 2; group++) {
+		const size_t end = group ? c->n_runs : remote;
+
+		hash[group] = end - i;
+		for (; i < end; i++)
+			hash[group] = identity_run(hash[group], c->runs[i].first, c->runs[i].stride,
+				end_of_run(c, i) - c->runs[i].before);
+	}
+	return c->remote_size ? identity_of_both(hash[0], hash[1]) : hash[1];
+}
+
+/* How many were made from `of` before c; MADE_MAX: that is not known. */
+static uint32_t made_before(const struct comm *c, const struct comm *of)
+{
+	const bool is_copy = c->kind == WIRE_COMM_DUP;
+	const uint64_t members = is_copy ? 0 : hash_of_members(c);
+	uint32_t before = 0;
+
+	while (before < MADE_MAX) {
+		const uint64_t id = identity_made(of->id, before, c->kind, 0);
+
+		if ((is_copy ? id : identity_mix(id, members)) == c->id)
+			break;
+		before++;
+	}
+	return before;
+}
+
+static bool has_others(const struct comm *c)
+{
+	for (size_t i = 0; i < c->n_runs; i++)
+		if (c->runs[i].first < 0)
+			return true;
+	return false;
+}
 
 static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 {
@@ -177,26 +165,89 @@ static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 	like.parents = xmalloc(c->size * sizeof(*like.parents));
 	for (uint32_t i = 0; i < c->size; i++)
 		like.parents[i] = comm_world(c, c->remote_size + i);
-	spawns_add_comm(sync_spawns(t->sync), &like, used, &t->name);
+	if (c->kind == WIRE_COMM_ACCEPT)
+		spawns_add_port(sync_spawns(t->sync), c->port, &like);
+	else
+		spawns_add_comm(sync_spawns(t->sync), &like, used, &t->name);
 	free(like.parents);
 }
+
+void spawned_complete(struct traffic *t, struct comm *c)
+{
+	struct comm *of = c->source;
+	const uint32_t before = of && has_others(c) ? made_before(c, of) : MADE_MAX;
+
+	if (c->kind == WIRE_COMM_ACCEPT && c->port && is_spawned(t, c))
+		add_comm(t, c, 0);
+	c->source = NULL;
+	if (before < MADE_MAX) {
+		c->origin = comm_hold(of->origin ?: of);
+		c->way = identity_mix(identity_mix(of->way, before), c->kind);
+		c->joins = true;
+	}
+	comm_drop(t, of);
+}
+
+/* Of a rank that messages may name, as in a run: wire.h. */
+static int32_t member_at(const struct comm *c, uint32_t rank)
+{
+	size_t i = 0;
+
+	while (rank >= end_of_run(c, i))
+		i++;
+	return c->runs[i].first + (int32_t)(rank - c->runs[i].before) * c->runs[i].stride;
+}
+
+/* Its rank in the group of the other side; UINT32_MAX: it is of the own one, or not known. */
+static uint32_t place_among_others(const struct comm *c, uint32_t rank)
+{
+	const int32_t member = member_at(c, rank);
+
+	if (member == WIRE_UNKNOWN)
+		return c->remote_size ? rank : UINT32_MAX;
+	return member < 0 ? (uint32_t)wire_other(member) : UINT32_MAX;
+}
+
+/* Whether who has this rank in the group of the other side is a member. */
+static bool has_other(const struct comm *c, uint32_t place)
+{
+	const int64_t member = wire_other((int32_t)place);
+
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct run *r = &c->runs[i];
+		const int64_t way = member - r->first;
+
+		if (r->first == WIRE_UNKNOWN && c->remote_size)
+			return true;
+		if (r->first >= 0)
+			continue;
+		if (!r->stride ? way == 0
+			       : way % r->stride == 0 && way / r->stride >= 0 &&
+					 way / r->stride < end_of_run(c, i) - r->before)
+			return true;
+	}
+	return false;
+}
+
+/* ---- the other side -------------------------------------------------------------------------- */
 
 static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t rank)
 {
 	const struct spawn_link *link = c->spawned->link;
-	uint32_t other = rank;
+	const uint32_t other = rank < comm_ranks(c) ? place_among_others(c, rank) : UINT32_MAX;
 
 	if (rank >= comm_ranks(c))
 		return MATCH_ELSEWHERE;
-	if (!c->remote_size) {
-		other = place_among_others(c, rank);
-		if (other == UINT32_MAX)
-			return match_proc_id(t->match_job, comm_world(c, rank));
-	}
+	if (other == UINT32_MAX)
+		return comm_world(c, rank) == PROFILE_ELSEWHERE
+			       ? MATCH_ELSEWHERE
+			       : match_proc_id(t->match_job, comm_world(c, rank));
 	if (!link)
 		return MATCH_ELSEWHERE;
 	if (c->spawned->is_parent)
-		return match_proc_id(link->child_job, other);
+		return other < link->n_children
+			       ? match_proc_id(link->child_job, spawn_child(link, other))
+			       : MATCH_ELSEWHERE;
 	return other < link->n_parents ? match_proc_id(link->parent_job, link->parents[other])
 				       : MATCH_ELSEWHERE;
 }
@@ -228,29 +279,48 @@ static void tell_held(struct traffic *t, struct comm *c)
 
 static const struct spawn_link *find_link(struct traffic *t, const struct comm *c, uint64_t used)
 {
-	struct comm *of = c->copy_of;
+	if (c->origin)
+		return spawned_link(t, c->origin, used);
+	if (c->kind == WIRE_COMM_ACCEPT)
+		return spawns_of_port(sync_spawns(t->sync), t->job, c->id);
+	return c->kind == WIRE_COMM_SPAWN ? spawns_of_comm(sync_spawns(t->sync), t->job, c->id)
+					  : spawns_of_job(sync_spawns(t->sync), t->job);
+}
 
-	switch (c->kind) {
-	case WIRE_COMM_SPAWN:
-		return spawns_of_comm(sync_spawns(t->sync), t->job, c->id);
-	case WIRE_COMM_PARENT:
-		return spawns_of_job(sync_spawns(t->sync), t->job);
-	case WIRE_COMM_MERGE:
-		of = merged_of(t, c);
-		break;
+/* The first member that is one of the parents, by its rank among these. Of communicators that were
+ * made at once, as of MPI_Comm_split, no two have it. */
+static uint32_t first_parent(const struct comm *c)
+{
+	const struct spawned *s = c->spawned;
+	const uint32_t from = c->remote_size && s->is_parent ? c->remote_size : 0;
+
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct run *r = &c->runs[i];
+		const int32_t first = r->first;
+
+		if (r->before < from || s->is_parent != (first >= 0))
+			continue;
+		if (!s->is_parent)
+			return place_among_others(c, r->before);
+		for (uint32_t k = 0; k < s->link->n_parents; k++)
+			if (s->link->parents[k] == (uint32_t)first)
+				return k;
 	}
-	c->spawned->given_up = !of;
-	return of ? spawned_link(t, of, used) : NULL;
+	return UINT32_MAX;
 }
 
 /* The same on both sides. */
-static uint64_t linked_identity(const struct traffic *t, const struct comm *c)
+static uint64_t linked_identity(const struct comm *c)
 {
-	if (c->copy_of)
-		return identity_mix(c->copy_of->spawned->id, c->copy);
-	if (c->kind == WIRE_COMM_MERGE)
-		return merged_of(t, c)->spawned->id * MERGED_IDS;
-	return c->spawned->link->comm;
+	const uint64_t id = c->spawned->link->comm;
+
+	return c->origin ? identity_mix(identity_mix(id, c->way), first_parent(c)) : id;
+}
+
+/* As many are on both sides, where that one has not been made from another one. */
+static bool fits_link(const struct comm *c, const struct spawn_link *link)
+{
+	return c->origin || link->n_children + link->n_parents == comm_all(c);
 }
 
 void spawned_tell(struct traffic *t, struct comm *c)
@@ -263,8 +333,8 @@ void spawned_tell(struct traffic *t, struct comm *c)
 	told = (struct vfd_comm){.number = c->told,
 		.link = s->id,
 		.link_job = s->is_parent ? s->link->child_job : s->link->parent_job,
-		.spawn = s->link->comm,
-		.is_child = !s->is_parent};
+		.spawn = s->is_parent && s->link->children ? s->link->child_comm : s->link->comm,
+		.is_child = !s->is_parent || s->link->children};
 	c->link_told = true;
 	t->listener.link(t->listener.ctx, &told);
 }
@@ -283,11 +353,11 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 			add_comm(t, c, used);
 	}
 	s->link = find_link(t, c, used);
-	if (s->link && s->link->n_children + s->link->n_parents != comm_all(c))
+	if (s->link && !fits_link(c, s->link))
 		s->link = NULL;
 	if (s->link) {
 		s->is_parent = s->link->parent_job == t->job;
-		s->id = linked_identity(t, c);
+		s->id = linked_identity(c);
 		c->local_of = 0; /* more of its members are known */
 		tell_held(t, c);
 		spawned_tell(t, c);
@@ -331,14 +401,16 @@ void spawned_end(struct traffic *t, struct comm *c)
 bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)
 {
 	const struct spawn_link *link = c->spawned ? c->spawned->link : NULL;
+	const bool is_parent = link && c->spawned->is_parent;
+	const uint32_t n = !link ? 0 : is_parent ? link->n_children : link->n_parents;
 
-	if (!link)
+	if (!link || job != (is_parent ? link->child_job : link->parent_job))
 		return false;
-	if (c->spawned->is_parent)
-		return job == link->child_job && rank < link->n_children;
-	for (uint32_t i = 0; job == link->parent_job && i < link->n_parents; i++)
-		if (link->parents[i] == rank)
-			return true;
+	if (is_parent && !link->children)
+		return rank < n && has_other(c, rank);
+	for (uint32_t i = 0; i < n; i++)
+		if ((is_parent ? link->children : link->parents)[i] == rank)
+			return has_other(c, i);
 	return false;
 }
 
@@ -357,7 +429,8 @@ bool spawned_is_linked(const struct traffic *a, const struct traffic *b)
 		return false;
 	x = spawns_of_job(sync_spawns(a->sync), a->job);
 	y = spawns_of_job(sync_spawns(b->sync), b->job);
-	return (x && x->parent_job == b->job) || (y && y->parent_job == a->job);
+	return (x && x->parent_job == b->job) || (y && y->parent_job == a->job) ||
+	       spawns_have_met(sync_spawns(a->sync), a->job, b->job);
 }
 
 uint64_t spawned_identity(const struct comm *c)

@@ -165,7 +165,7 @@ static uint32_t count_by_rank(const struct sync *s, const struct comm *c, uint64
 		const struct run *r = &c->runs[i];
 		const uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
 
-		for (uint32_t k = 0; r->first != WIRE_UNKNOWN && k < end - r->before; k++)
+		for (uint32_t k = 0; r->first >= 0 && k < end - r->before; k++)
 			n += is_here(s, (uint32_t)(r->first + (int64_t)k * r->stride), job);
 	}
 	return n;

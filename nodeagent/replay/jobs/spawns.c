@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/replay/jobs/spawns.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
@@ -24,7 +23,16 @@ struct spawned_comm {
 	size_t n_makers, cap_makers;
 };
 
+/* One side; `own` has no children. */
+struct port {
+	uint64_t port;
+	struct spawn_link own, *link; /* link: or NULL; at the side that was known first */
+	bool met;
+};
+
 struct spawns {
+	struct port *ports;
+	size_t n_ports, cap_ports;
 	struct spawned_job *jobs;
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
@@ -46,6 +54,11 @@ void spawns_free(struct spawns *s)
 		free(s->comms[i].link);
 		free(s->comms[i].makers);
 	}
+	for (size_t i = 0; i < s->n_ports; i++) {
+		free(s->ports[i].own.parents);
+		free(s->ports[i].link);
+	}
+	free(s->ports);
 	free(s->comms);
 	free(s->jobs);
 	free(s);
@@ -176,4 +189,78 @@ const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_jo
 		if (s->jobs[i].job == child_job)
 			return s->jobs[i].link;
 	return NULL;
+}
+
+/* ---- ports -------------------------------------------------------------------------------------
+ */
+
+static bool may_meet(const struct port *a, const struct port *b)
+{
+	return !a->met && !b->met && a->port == b->port && a->own.parent_job != b->own.parent_job &&
+	       a->own.n_parents == b->own.n_children && a->own.n_children == b->own.n_parents;
+}
+
+static struct port *only_port(const struct spawns *s, const struct port *p)
+{
+	struct port *only = NULL;
+
+	for (size_t i = 0; i < s->n_ports; i++) {
+		if (!may_meet(&s->ports[i], p))
+			continue;
+		if (only)
+			return NULL;
+		only = &s->ports[i];
+	}
+	return only;
+}
+
+static void set_met(struct port *first, struct port *second)
+{
+	struct spawn_link *l = first->link = xmalloc(sizeof(*l));
+
+	*l = first->own;
+	l->child_job = second->own.parent_job;
+	l->child_comm = second->own.comm;
+	l->children = second->own.parents;
+	first->met = second->met = true;
+}
+
+void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like)
+{
+	struct port *p, *other;
+
+	if (!port || s->n_ports >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - s->n_ranks)
+		return;
+	s->n_ranks += like->n_parents;
+	p = LIST_ADD(s, ports);
+	*p = (struct port){.port = port, .own = *like};
+	p->own.parents = xmalloc((like->n_parents + (size_t)1) * sizeof(*p->own.parents));
+	memcpy(p->own.parents, like->parents, like->n_parents * sizeof(*p->own.parents));
+	other = only_port(s, p);
+	if (other && only_port(s, other) == p)
+		set_met(other, p);
+}
+
+const struct spawn_link *spawns_of_port(const struct spawns *s, uint64_t job, uint64_t comm)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct spawn_link *l = s->ports[i].link;
+
+		if (l && ((l->comm == comm && l->parent_job == job) ||
+				 (l->child_comm == comm && l->child_job == job)))
+			return l;
+	}
+	return NULL;
+}
+
+bool spawns_have_met(const struct spawns *s, uint64_t a, uint64_t b)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		const struct spawn_link *l = s->ports[i].link;
+
+		if (l && ((l->parent_job == a && l->child_job == b) ||
+				 (l->parent_job == b && l->child_job == a)))
+			return true;
+	}
+	return false;
 }

@@ -5,10 +5,14 @@
  * So a communicator belongs to a spawned job if its root is a process that has it, it has as many
  * children, and it was used first after the job was there; and if no other job, and no other
  * communicator, could be meant: nothing is guessed. For one node; for one thread.
+ *
+ * Jobs that have met by MPI_Comm_accept and MPI_Comm_connect belong together if they have done so
+ * on the same port, and each side has as many ranks as the other one says.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
 #define VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,12 +28,21 @@ struct spawn_name {
 	uint32_t rank;
 };
 
+/* Of jobs that have met by a port, the parents are those of which this was known first. */
 struct spawn_link {
 	uint64_t comm; /* its identity at the parents */
 	uint64_t parent_job, child_job;
 	uint32_t *parents; /* by rank in the group: rank in parent_job */
 	uint32_t n_parents, n_children;
+	/* where they have met by a port; else 0, and NULL: they have their ranks in child_job */
+	uint64_t child_comm;
+	uint32_t *children;
 };
+
+static inline uint32_t spawn_child(const struct spawn_link *l, uint32_t i)
+{
+	return l->children ? l->children[i] : i;
+}
 
 struct spawns;
 
@@ -49,8 +62,16 @@ void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t sinc
 void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t used,
 	const struct spawn_name *maker);
 
+/* The root of this communicator has called MPI_Comm_accept or MPI_Comm_connect on this port. like:
+ * of its own side only, as above. */
+void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like);
+
 /* NULL: it is not known. Valid until spawns_free(). */
 const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm);
 const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_job);
+/* Whether these have met by a port. */
+bool spawns_have_met(const struct spawns *s, uint64_t a, uint64_t b);
+/* One that was made by a port, of either side. */
+const struct spawn_link *spawns_of_port(const struct spawns *s, uint64_t job, uint64_t comm);
 
 #endif

@@ -499,19 +499,30 @@ uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote)
 	return VFD_NONE;
 }
 
-/* Of those whose ranks are not known, the number of this one; VFD_NONE: its rank is known. */
-static uint32_t place_among_others(const struct vfd_comm *c, uint32_t rank)
+uint32_t vfd_run_other(const struct wire_run *run, uint64_t at, uint64_t others)
+{
+	const int64_t member = run->first + (int64_t)at * run->stride;
+
+	if (run->first >= 0 || member < INT32_MIN || member > WIRE_UNKNOWN)
+		return VFD_NONE;
+	return member == WIRE_UNKNOWN ? (uint32_t)(others + at)
+				      : (uint32_t)wire_other((int32_t)member);
+}
+
+/* Of a member whose rank is not known, its number on the other side; VFD_NONE: it is known. from:
+ * where the ranks of the own group, or of the remote one, begin. */
+static uint32_t place_among_others(const struct vfd_comm *c, uint64_t from, uint32_t rank)
 {
 	uint64_t before = 0, others = 0;
 
-	for (size_t i = 0; i < c->n_runs && before <= rank; i++) {
-		const uint64_t n = c->runs[i].count > 0 ? (uint64_t)c->runs[i].count : 0;
-		const bool is_other = c->runs[i].first < 0;
+	for (size_t i = 0; i < c->n_runs && before <= from + rank; i++) {
+		const struct wire_run *run = &c->runs[i];
+		const uint64_t n = run->count > 0 ? (uint64_t)run->count : 0;
 
-		if (rank < before + n)
-			return is_other ? (uint32_t)(others + rank - before) : VFD_NONE;
+		if (from + rank < before + n)
+			return vfd_run_other(run, from + rank - before, others);
 		before += n;
-		others += is_other ? n : 0;
+		others += run->first == WIRE_UNKNOWN ? n : 0;
 	}
 	return VFD_NONE;
 }
@@ -538,7 +549,7 @@ bool vfd_comm_other(const struct vfd_file *f, const struct vfd_comm *c, uint32_t
 	if (rank >= (c->remote_size ?: c->size))
 		return false;
 	return vfd_comm_other_at(
-		f, c, c->remote_size ? rank : place_among_others(c, rank), job, world);
+		f, c, place_among_others(c, c->remote_size ? c->size : 0, rank), job, world);
 }
 
 const struct vfd_object *vfd_object(

@@ -69,9 +69,12 @@ const struct vfd_stack *vfd_stacks(const struct vfd_file *f, uint32_t track, siz
 const struct vfd_comm *vfd_comms(const struct vfd_file *f, size_t *n);
 const struct vfd_comm *vfd_comm(const struct vfd_file *f, uint32_t number);
 uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote);
+/* Of a run's member number `at`, if its rank is not known, its number on the other side; VFD_NONE:
+ * its rank is known. others: members before the run of which nothing is said. */
+uint32_t vfd_run_other(const struct wire_run *run, uint64_t at, uint64_t others);
 /* The rank in another job of a member that has none in the process's own, if a link of the
- * communicator tells it. rank: in the communicator, of its remote group if it has one. place: the
- * number of such members before it. False: it is not known. */
+ * communicator tells it. rank: in the communicator, of its remote group if it has one. place: its
+ * number on the other side. False: it is not known. */
 bool vfd_comm_other(const struct vfd_file *f, const struct vfd_comm *c, uint32_t rank,
 	uint64_t *job, uint32_t *world);
 bool vfd_comm_other_at(const struct vfd_file *f, const struct vfd_comm *c, uint32_t place,

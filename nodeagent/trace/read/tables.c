@@ -301,11 +301,12 @@ static void finish_track(struct vfd_file *f, struct read_track *l)
 	l->stacks[l->n_stacks] = (struct vfd_stack){0, VFD_NONE, 1};
 }
 
-/* Communicators of parents, which children may ask for. */
+/* Communicators of one side, which the other one may ask for. */
 static void find_spawns(struct vfd_file *f)
 {
 	for (size_t i = 0; i < f->n_comms; i++)
-		if (f->comms[i].number && f->comms[i].kind == WIRE_COMM_SPAWN)
+		if (f->comms[i].number && (f->comms[i].kind == WIRE_COMM_SPAWN ||
+						  f->comms[i].kind == WIRE_COMM_ACCEPT))
 			map64_at(&f->spawns, f->comms[i].id, (uint32_t)i);
 }
 

@@ -20,6 +20,10 @@
 static int data;
 static MPI_Comm both, merged; /* merged: in the order of the numbers above */
 static MPI_Comm copy, merged_copy;
+static MPI_Comm half, between;	 /* of merged and of copy: ranks with even numbers, and odd ones */
+static MPI_Comm created;	 /* of merged, without rank 1 */
+static MPI_Comm grid, column;	 /* of merged: 2 x 2; the same ranks as in half */
+static MPI_Comm met, met_merged; /* by a port of the parents; merged of that */
 
 /* Works until these ranks are in their nth call, and then so many ms more. */
 static void bottleneck(unsigned ranks, int nth, int ms)
@@ -194,6 +198,163 @@ static void merged_copy_late_at_allreduce(void)
 	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, merged_copy);
 }
 
+/* ---- made from that, and from the other one -----------------------------------------------------
+ */
+
+/* Whether it is to be made once more: twice in all, the second one is used. */
+static int makes_again(MPI_Comm *made)
+{
+	if (known_turn == 1 && *made != MPI_COMM_NULL)
+		MPI_Comm_free(made);
+	return known_turn < 2;
+}
+
+/* In its call before all others are in theirs. */
+static void late(int rank)
+{
+	if (known_rank == rank)
+		bottleneck((BIT(RANKS) - 1) & ~BIT(rank), 1, 8);
+}
+
+static void late_to_split(void)
+{
+	if (!makes_again(&half))
+		return;
+	late(CHILD(0));
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_split, merged, known_rank % 2, 0, &half);
+}
+
+static void late_to_split_both(void)
+{
+	if (!makes_again(&between))
+		return;
+	late(1);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_split, copy, known_rank % 2, 0, &between);
+}
+
+static void late_to_create(void)
+{
+	MPI_Group all, group;
+
+	if (!makes_again(&created))
+		return;
+	MPI_Comm_group(merged, &all);
+	MPI_Group_excl(all, 1, &(int){1}, &group);
+	late(1);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_create, merged, group, &created);
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
+
+static void late_to_cart(void)
+{
+	if (!makes_again(&grid))
+		return;
+	late(CHILD(1));
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Cart_create, merged, 2, ((int[]){2, 2}), ((int[]){0, 0}), 0,
+		&grid);
+}
+
+static void late_to_cart_sub(void)
+{
+	if (!makes_again(&column))
+		return;
+	late(0);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Cart_sub, grid, ((int[]){1, 0}), &column);
+}
+
+/* From the parent to the child of each of the two, or back; to, from: their ranks there. */
+static void message_in_half(MPI_Comm on, int to_parent, int from, int to)
+{
+	const int pair = known_rank % 2;
+
+	if (is_child() == to_parent) {
+		bottleneck(BIT(to_parent ? pair : CHILD(pair)), 1, pair ? 4 : 8);
+		KNOWN_CALL(SEND, pair, to_parent ? pair : CHILD(pair), MPI_Send, &data, 1, MPI_INT,
+			to, 1, on);
+	} else {
+		KNOWN_CALL(LATE_SENDER, pair, to_parent ? CHILD(pair) : pair, MPI_Recv, &data, 1,
+			MPI_INT, from, 1, on, MPI_STATUS_IGNORE);
+	}
+}
+
+static void half_late_child(void)
+{
+	message_in_half(half, 1, 1, 0);
+}
+
+static void between_late_child(void)
+{
+	message_in_half(between, 1, 0, 0);
+}
+
+static void column_late_parent(void)
+{
+	message_in_half(column, 0, 0, 1);
+}
+
+static void half_late_at_barrier(void)
+{
+	if (known_rank == 1)
+		bottleneck(BIT(CHILD(1)), 1, 8);
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0), 1, 4);
+	KNOWN_CALL(BARRIER, known_rank % 2, NOBODY, MPI_Barrier, half);
+}
+
+static void created_late_root(void)
+{
+	if (known_rank == 1)
+		return;
+	if (known_rank == CHILD(1))
+		bottleneck(BIT(0) | BIT(CHILD(0)), 1, 8);
+	KNOWN_CALL(LATE_ROOT, 1, CHILD(1), MPI_Bcast, &data, 1, MPI_INT, 2, created);
+}
+
+static void grid_late_at_allreduce(void)
+{
+	int sum;
+
+	late(0);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, grid);
+}
+
+/* ---- on a port ----------------------------------------------------------------------------------
+ */
+
+static void met_late_child(void)
+{
+	if (known_rank == CHILD(1)) {
+		bottleneck(BIT(0), 1, 8);
+		KNOWN_CALL(SEND, 1, 0, MPI_Send, &data, 1, MPI_INT, 0, 1, met);
+	} else if (known_rank == 0) {
+		KNOWN_CALL(LATE_SENDER, 1, CHILD(1), MPI_Recv, &data, 1, MPI_INT, 1, 1, met,
+			MPI_STATUS_IGNORE);
+	}
+}
+
+static void met_late_at_barrier(void)
+{
+	late(1);
+	KNOWN_CALL(BARRIER, 1, is_child(), MPI_Barrier, met);
+}
+
+static void late_to_merge_met(void)
+{
+	if (!makes_again(&met_merged))
+		return;
+	late(CHILD(1));
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Intercomm_merge, met, !is_child(), &met_merged);
+}
+
+static void met_merged_late_at_allreduce(void)
+{
+	int sum;
+
+	late(CHILD(0));
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, met_merged);
+}
+
 static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_parent, "late_sender MPI_Recv message 1 bottleneck"),
 	KNOWN_PROPERTY(late_child, "late_sender MPI_Recv message 3 bottleneck"),
@@ -215,7 +376,55 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_to_copy, "nxn MPI_Comm_dup late_to_copy 1 bottleneck"),
 	KNOWN_PROPERTY(merged_copy_late_at_allreduce,
 		"nxn MPI_Allreduce merged_copy_late_at_allreduce 2 bottleneck"),
+	KNOWN_PROPERTY(late_to_split, "nxn MPI_Comm_split late_to_split 2 bottleneck"),
+	KNOWN_PROPERTY(half_late_child, "late_sender MPI_Recv message_in_half 2,3 bottleneck"),
+	KNOWN_PROPERTY(
+		half_late_at_barrier, "barrier MPI_Barrier half_late_at_barrier 1,2 bottleneck"),
+	KNOWN_PROPERTY(late_to_split_both, "nxn MPI_Comm_split late_to_split_both 1 bottleneck"),
+	KNOWN_PROPERTY(between_late_child, "late_sender MPI_Recv message_in_half 2,3 bottleneck"),
+	KNOWN_PROPERTY(late_to_create, "nxn MPI_Comm_create late_to_create 1 bottleneck"),
+	KNOWN_PROPERTY(created_late_root, "late_root MPI_Bcast created_late_root 3 bottleneck"),
+	KNOWN_PROPERTY(late_to_cart, "nxn MPI_Cart_create late_to_cart 3 bottleneck"),
+	KNOWN_PROPERTY(
+		grid_late_at_allreduce, "nxn MPI_Allreduce grid_late_at_allreduce 0 bottleneck"),
+	KNOWN_PROPERTY(late_to_cart_sub, "nxn MPI_Cart_sub late_to_cart_sub 0 bottleneck"),
+	KNOWN_PROPERTY(column_late_parent, "late_sender MPI_Recv message_in_half 0,1 bottleneck"),
+	KNOWN_PROPERTY(met_late_child, "late_sender MPI_Recv met_late_child 3 bottleneck"),
+	KNOWN_PROPERTY(met_late_at_barrier, "barrier MPI_Barrier met_late_at_barrier 1 bottleneck"),
+	KNOWN_PROPERTY(late_to_merge_met, "nxn MPI_Intercomm_merge late_to_merge_met 3 bottleneck"),
+	KNOWN_PROPERTY(met_merged_late_at_allreduce,
+		"nxn MPI_Allreduce met_merged_late_at_allreduce 2 bottleneck"),
 };
+
+static void meet_at_port(int child)
+{
+	char port[MPI_MAX_PORT_NAME] = "";
+	int rank, there = 0;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!child && !rank) {
+		MPI_Open_port(MPI_INFO_NULL, port);
+		MPI_Send(port, sizeof(port), MPI_CHAR, 0, 9, both);
+	} else if (!rank) {
+		while (!there) /* which is no wait */
+			MPI_Iprobe(0, 9, both, &there, MPI_STATUS_IGNORE);
+		MPI_Recv(port, sizeof(port), MPI_CHAR, 0, 9, both, MPI_STATUS_IGNORE);
+	}
+	if (child)
+		MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &met);
+	else
+		MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &met);
+}
+
+static void free_all(void)
+{
+	MPI_Comm *const made[] = {&met_merged, &met, &column, &grid, &created, &between, &half,
+		&merged_copy, &merged, &copy};
+
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (*made[i] != MPI_COMM_NULL)
+			MPI_Comm_free(made[i]);
+}
 
 int main(int argc, char **argv)
 {
@@ -243,11 +452,10 @@ int main(int argc, char **argv)
 	while (!done) /* which is no wait */
 		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 	MPI_Comm_free(&second);
+	meet_at_port(rank >= PARENTS);
 	known_open(argv[1], rank, RANKS);
 	known_play(properties, (int)(sizeof(properties) / sizeof(properties[0])));
-	MPI_Comm_free(&merged_copy);
-	MPI_Comm_free(&merged);
-	MPI_Comm_free(&copy);
+	free_all();
 	MPI_Finalize();
 	return 0;
 }

@@ -94,9 +94,81 @@ START_TEST(many)
 }
 END_TEST
 
+static void at_port(uint64_t port, uint64_t job, uint32_t ranks, uint32_t others)
+{
+	uint32_t own[] = {4, 2, 7};
+
+	spawns_add_port(s, port,
+		&(struct spawn_link){.comm = COMM + job,
+			.parent_job = job,
+			.parents = own,
+			.n_parents = ranks,
+			.n_children = others});
+}
+
+static void meets(uint64_t job, uint64_t other)
+{
+	const struct spawn_link *l = spawns_of_port(s, job, COMM + job);
+
+	ck_assert_uint_eq(!!l, !!other);
+	for (uint64_t of = PARENT; of <= OTHER; of++)
+		ck_assert_int_eq(spawns_have_met(s, job, of), of == other);
+	if (l)
+		ck_assert_uint_eq(l->parent_job == job ? l->child_job : l->parent_job, other);
+}
+
+START_TEST(on_a_port)
+{
+	const struct spawn_link *l;
+
+	at_port(77, PARENT, 2, 1);
+	meets(PARENT, 0);
+	at_port(78, OTHER, 1, 2); /* another port */
+	at_port(77, OTHER, 2, 2);
+	at_port(0, CHILD, 1, 2);
+	meets(PARENT, 0);
+	at_port(77, CHILD, 1, 2);
+	meets(PARENT, CHILD);
+	meets(CHILD, PARENT);
+	meets(OTHER, 0);
+	l = spawns_of_port(s, CHILD, COMM + CHILD);
+	ck_assert_ptr_eq(l, spawns_of_port(s, PARENT, COMM + PARENT));
+	ck_assert_uint_eq(l->parents[1], 2);
+	ck_assert_uint_eq(spawn_child(l, 0), 4);
+	ck_assert_ptr_null(spawns_of_port(s, CHILD, COMM + OTHER));
+}
+END_TEST
+
+START_TEST(two_on_a_port)
+{
+	at_port(77, PARENT, 1, 1);
+	at_port(77, PARENT, 1, 1); /* of one job */
+	meets(PARENT, 0);
+	spawns_free(s);
+	s = spawns_new();
+	at_port(77, PARENT, 1, 2);
+	at_port(77, CHILD, 1, 2);
+	at_port(77, OTHER, 2, 1);
+	meets(PARENT, 0);
+	meets(CHILD, 0);
+	meets(OTHER, 0);
+}
+END_TEST
+
+START_TEST(many_ranks_on_ports)
+{
+	for (uint64_t i = 0; i < 3; i++)
+		at_port(80 + i, PARENT, 3, 3);
+	at_port(81, CHILD, 2, 3);
+	at_port(81, OTHER, 3, 3); /* there was no room for more ranks */
+	meets(OTHER, 0);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many};
+	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
+		on_a_port, two_on_a_port, many_ranks_on_ports};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 

@@ -157,7 +157,9 @@ static void check_unknown(const struct vfd_file *f, uint32_t comm, uint32_t rank
 START_TEST(members_of_two_jobs_are_told_later)
 {
 	static const struct wire_run parents[] = {{4, -3, 2}, {-1, 0, 3}}, /* own, other */
-		children[] = {{0, 1, 3}, {-1, 0, 2}}, merged[] = {{-1, 0, 2}, {0, 1, 3}};
+		children[] = {{0, 1, 3}, {-1, 0, 2}}, merged[] = {{-1, 0, 2}, {0, 1, 3}},
+				     half[] = {{-3, 1, 1}, {2, 1, 1}},
+				     between[] = {{4, 1, 1}, {-4, 1, 2}};
 	struct vfd_setup s = {.path = path};
 	struct hand h = {.state = 5};
 	struct vfd_message send = {.kind = VFD_SEND, .track = 0, .peer = VFD_NONE, .ticket = 5},
@@ -166,7 +168,7 @@ START_TEST(members_of_two_jobs_are_told_later)
 				   .peer = VFD_NONE,
 				   .match = VFD_MATCH_EXACT,
 				   .sender_ticket = 5};
-	uint32_t spawn, parent, of_parents, of_children, lost;
+	uint32_t spawn, parent, of_parents, of_children, lost, of_half, of_both;
 	struct vfd_file *f;
 
 	hand_begin(&h, &s);
@@ -177,7 +179,11 @@ START_TEST(members_of_two_jobs_are_told_later)
 	of_parents = comm_between(&h, 300, WIRE_COMM_MERGE, 5, 0, parents, 2);
 	of_children = comm_between(&h, 400, WIRE_COMM_MERGE, 5, 0, merged, 2);
 	lost = comm_between(&h, 500, WIRE_COMM_PARENT, 3, 2, children, 2);
+	of_half = comm_between(&h, 600, WIRE_COMM_SPLIT, 2, 0, half, 2);
+	of_both = comm_between(&h, 700, WIRE_COMM_SPLIT, 1, 2, between, 2);
 	hand_run(&h, 10, 10);
+	link_to(&h, of_half, 79, PARENTS, SPAWN_ID, true);
+	link_to(&h, of_both, 80, CHILDREN, SPAWN_ID, false);
 	link_to(&h, spawn, SPAWN_ID, CHILDREN, SPAWN_ID, false);
 	link_to(&h, parent, SPAWN_ID, PARENTS, SPAWN_ID, true);
 	link_to(&h, of_parents, 77, CHILDREN, SPAWN_ID, false);
@@ -195,6 +201,10 @@ START_TEST(members_of_two_jobs_are_told_later)
 	check_other(f, of_children, 1, PARENTS, 1);
 	check_unknown(f, of_children, 2);
 	check_unknown(f, lost, 0);
+	check_other(f, of_half, 0, PARENTS, 1);
+	check_unknown(f, of_half, 1); /* of the own job */
+	check_other(f, of_both, 0, CHILDREN, 2);
+	check_other(f, of_both, 1, CHILDREN, 1);
 	/* from rank 1 of the parents to rank 0 of the children */
 	send.comm = spawn;
 	send.sends = 1 + 0;
