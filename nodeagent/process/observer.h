@@ -8,6 +8,9 @@
 #ifndef VFTR_NODEAGENT_PROCESS_OBSERVER_H
 #define VFTR_NODEAGENT_PROCESS_OBSERVER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct function_switch;
 struct host;
 struct process;
@@ -16,6 +19,14 @@ struct thread_ring;
 struct wire_live;
 struct wire_rank;
 struct wire_session;
+
+/* A part of a thread's wait for another one of its process, in ticks; numbers of threads. */
+struct thread_wait {
+	uint32_t kind; /* enum wait_kind */
+	uint32_t waiter, holder;
+	uint64_t from, to;
+	bool goes_on; /* of the wait that the part before it is of */
+};
 
 struct process_observer {
 	/* The process has said HELLO and has its control page; p->greeted: it is to be traced. */
@@ -31,6 +42,8 @@ struct process_observer {
 	/* It has ended, and its records are about to be read to the end. */
 	void (*thread_last)(struct thread_ring *t);
 	void (*thread_end)(struct thread_ring *t);
+	/* Known when all threads were read up to then; both may have ended. Only if p->sampled. */
+	void (*thread_waited)(struct process *p, const struct thread_wait *w);
 
 	/* Takes a request of the process to its session, with `data' behind it, and answers. */
 	void (*session_request)(struct process *p, const struct wire_session *m, const void *data);

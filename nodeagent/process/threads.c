@@ -93,6 +93,21 @@ static void waited_for_lock(void *ctx, const struct lock_blame *b)
 				   .path = traffic_path_now(p->traffic, b->holder.path)});
 }
 
+/* A locks_lay. */
+static void lay_behind_lock(void *ctx, const struct lock_part *part)
+{
+	struct process *p = ctx;
+	const struct thread_wait w = {
+		.kind = kinds_of_waits[lock_uses_kind(p->lock_uses, part->number)],
+		.waiter = part->waiter.thread,
+		.holder = part->holder.thread,
+		.from = part->from,
+		.to = part->to,
+		.goes_on = part->goes_on};
+
+	observers_tell(p->host, thread_waited, p, &w);
+}
+
 static enum time_class class_of_region(const void *ctx, uint64_t key)
 {
 	if (regions_is_wait(ctx, key))
@@ -212,6 +227,8 @@ static struct thread_ring *thread_new(
 	if (!p->openmp) {
 		p->openmp = openmp_new(is_barrier, p);
 		p->locks = locks_new(waited_for_lock, p);
+		if (p->sampled)
+			locks_tell_parts(p->locks, lay_behind_lock);
 	}
 	replay_set_openmp(t->replay, p->openmp, t->number);
 	replay_set_locks(t->replay, p->locks);

@@ -337,6 +337,7 @@ const struct process_observer recorder_observer = {
 	.thread_begin = begin_thread,
 	.thread_name = name_thread,
 	.thread_end = end_thread,
+	.thread_waited = recorder_thread_waited,
 	.end = end_process,
 	.free = free_process,
 };

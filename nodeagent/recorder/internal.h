@@ -140,6 +140,8 @@ void recorder_process_begin(struct process *p);
 const uint32_t *recorder_counters(void *process, uint32_t n);
 uint32_t recorder_user_counter(void *process, const struct user_counter *c);
 
+/* message.c: a process_observer.thread_waited. */
+void recorder_thread_waited(struct process *p, const struct thread_wait *w);
 /* message.c: listens to the communication of the process from now on. */
 void recorder_listen(struct recorder_process *s);
 /* Listens to all matches of the node; writes those known so far. */

@@ -112,6 +112,28 @@ static void on_wait(void *ctx, uint32_t thread, uint64_t key, const struct vfd_w
 	vfd_wait(s->recorder->writer, &told);
 }
 
+/* The number of a thread's track in the file, or VFD_NONE. */
+static uint32_t track_of(const struct recorder_process *s, uint32_t thread)
+{
+	return thread < s->n_threads ? s->threads[thread].number : VFD_NONE;
+}
+
+void recorder_thread_waited(struct process *p, const struct thread_wait *w)
+{
+	const struct recorder_process *s = p->sampled;
+	struct vfd_lock_wait told = {.kind = w->kind,
+		.start = (int64_t)w->from,
+		.end = (int64_t)w->to,
+		.goes_on = w->goes_on};
+
+	if (!s || !s->recorder->writer)
+		return;
+	told.track = track_of(s, w->waiter);
+	told.holder = track_of(s, w->holder);
+	if (told.track != VFD_NONE && told.holder != VFD_NONE)
+		vfd_lock_wait(s->recorder->writer, &told);
+}
+
 void recorder_listen(struct recorder_process *s)
 {
 	const struct traffic_listener listener = {.comm = on_comm,

@@ -43,6 +43,7 @@ enum vfd_kind {
 	VFD_BLOCK_WAITS,
 	VFD_BLOCK_LENGTHS,
 	VFD_BLOCK_DICTIONARY, /* of what is packed behind it: its bytes */
+	VFD_BLOCK_LOCKS,
 	VFD_BLOCK_KINDS
 };
 
@@ -155,6 +156,10 @@ enum vfd_mark {
 /* WAITS: records, each track and stack of a collective call, the function that its wait is
  * shown as, time of the call's enter (zigzag, since that of the record before; at first the
  * block's), duration of the wait. */
+
+/* LOCKS: records, each track of a thread that waited for another one of its process, track of
+ * that one, kind << 1 | 1 if the record before it with the same first track is of the same wait,
+ * from when (zigzag, since that of the record before; at first the block's), and for how long. */
 
 /* LENGTHS: records, each process, communicator and ticket of a collective call; the first
  * message << 1 | 1 if messages received; their number << 1 | 1 if all are equally long; the

@@ -74,31 +74,62 @@ bool vfd_launch_get(struct varint_reader *r, struct vfd_launch *l, struct vfd_la
 	return true;
 }
 
+/* A time since *last, and how long. */
+static unsigned char *span_put(unsigned char *to, int64_t start, int64_t end, int64_t *last)
+{
+	to = varint_put(to, zigzag(start - *last));
+	to = varint_put(to, end > start ? (uint64_t)(end - start) : 0);
+	*last = start;
+	return to;
+}
+
+static bool span_get(struct varint_reader *r, int64_t *start, int64_t *end, int64_t *last)
+{
+	uint64_t length;
+
+	*start = time_after(*last, varint_get(r));
+	length = varint_get(r);
+	if (r->bad || *start < 0 || length > (uint64_t)(INT64_MAX - *start))
+		return false;
+	*end = *start + (int64_t)length;
+	*last = *start;
+	return true;
+}
+
 unsigned char *vfd_wait_put(unsigned char *to, const struct vfd_wait *wait, int64_t *last)
 {
 	to = varint_put(to, wait->track);
 	to = varint_put(to, wait->stack);
 	to = varint_put(to, wait->function);
-	to = varint_put(to, zigzag(wait->start - *last));
-	to = varint_put(to, wait->end > wait->start ? (uint64_t)(wait->end - wait->start) : 0);
-	*last = wait->start;
-	return to;
+	return span_put(to, wait->start, wait->end, last);
 }
 
 bool vfd_wait_get(struct varint_reader *r, struct vfd_wait *wait, int64_t *last)
 {
-	uint64_t length;
-
 	wait->track = varint_get32(r);
 	wait->stack = varint_get32(r);
 	wait->function = varint_get32(r);
-	wait->start = time_after(*last, varint_get(r));
-	length = varint_get(r);
-	if (r->bad || wait->start < 0 || length > (uint64_t)(INT64_MAX - wait->start))
-		return false;
-	wait->end = wait->start + (int64_t)length;
-	*last = wait->start;
-	return true;
+	return span_get(r, &wait->start, &wait->end, last);
+}
+
+unsigned char *vfd_lock_put(unsigned char *to, const struct vfd_lock_wait *wait, int64_t *last)
+{
+	to = varint_put(to, wait->track);
+	to = varint_put(to, wait->holder);
+	to = varint_put(to, (uint64_t)wait->kind << 1 | wait->goes_on);
+	return span_put(to, wait->start, wait->end, last);
+}
+
+bool vfd_lock_get(struct varint_reader *r, struct vfd_lock_wait *wait, int64_t *last)
+{
+	uint64_t what;
+
+	wait->track = varint_get32(r);
+	wait->holder = varint_get32(r);
+	what = varint_get(r);
+	wait->goes_on = what & 1;
+	wait->kind = (uint32_t)(what >> 1);
+	return span_get(r, &wait->start, &wait->end, last) && what >> 1 <= UINT32_MAX;
 }
 
 unsigned char *vfd_lengths_put(unsigned char *to, const struct vfd_lengths *l)

@@ -220,6 +220,15 @@ struct vfd_wait {
 	int64_t start, end;    /* writer: ticks; start: the call's enter */
 };
 
+/* A thread waited for another one of its process, which had what it wanted. A wait for several has
+ * several such parts, in their order. */
+struct vfd_lock_wait {
+	uint32_t track, holder; /* the track of the other one */
+	uint32_t kind;		/* enum wait_kind */
+	bool goes_on;		/* of the wait that the track's part before it is of */
+	int64_t start, end;	/* writer: ticks; reader: ns */
+};
+
 /* Neighbours of a process in the topology of a communicator, in the order of its messages. */
 struct vfd_neighbours {
 	uint32_t process, comm;	     /* numbers in the file */

@@ -41,6 +41,7 @@ struct lock {
 
 struct locks {
 	locks_found *found;
+	locks_lay *lay; /* or NULL */
 	void *ctx;
 	struct map32 at; /* number -> all[] */
 	struct lock *all;
@@ -74,6 +75,11 @@ struct locks *locks_new(locks_found *fn, void *ctx)
 	l->ctx = ctx;
 	l->threads = 1;
 	return l;
+}
+
+void locks_tell_parts(struct locks *l, locks_lay *fn)
+{
+	l->lay = fn;
 }
 
 void locks_free(struct locks *l)
@@ -288,13 +294,16 @@ static size_t first_after(const struct lock *k, uint64_t ticks)
 	return low;
 }
 
-/* What of wait w lies in hold i. */
-static uint64_t overlap(const struct lock *k, size_t i, const struct interval *w)
+/* What of wait w lies in hold i; false: nothing. */
+static bool overlap(
+	const struct lock *k, size_t i, const struct interval *w, struct lock_part *part)
 {
 	const uint64_t begin = begin_of(k, i), end = end_of(k, i);
-	const uint64_t from = begin > w->from ? begin : w->from, to = end < w->to ? end : w->to;
 
-	return to > from && k->holds.at[i].at.thread != w->at.thread ? to - from : 0;
+	part->holder = k->holds.at[i].at;
+	part->from = begin > w->from ? begin : w->from;
+	part->to = end < w->to ? end : w->to;
+	return part->to > part->from && part->holder.thread != w->at.thread;
 }
 
 /* Sums up what one thread had the lock at one place; if there are many, not all of it. */
@@ -345,17 +354,21 @@ static void tell_holders(struct locks *l, const struct interval *w)
 
 static void blame(struct locks *l, const struct lock *k, const struct interval *w)
 {
+	struct lock_part part = {.number = k->number, .waiter = w->at};
+
 	l->number = k->number;
 	for (size_t i = first_after(k, w->from); i < k->holds.n && begin_of(k, i) < w->to; i++) {
-		const uint64_t ticks = overlap(k, i, w);
-
 		if (!l->steps) {
 			l->cut = true;
 			break;
 		}
 		l->steps--;
-		if (ticks)
-			add_holder(l, w, k->holds.at[i].at, ticks);
+		if (!overlap(k, i, w, &part))
+			continue;
+		add_holder(l, w, part.holder, part.to - part.from);
+		if (l->lay)
+			l->lay(l->ctx, &part);
+		part.goes_on = true;
 	}
 	tell_holders(l, w);
 }

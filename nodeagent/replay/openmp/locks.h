@@ -44,12 +44,23 @@ struct lock_blame {
 };
 typedef void locks_found(void *ctx, const struct lock_blame *b);
 
+/* One holder's time in a wait, from and to in ticks; the parts of a wait come in their order. */
+struct lock_part {
+	uint32_t number; /* of the lock */
+	struct lock_place waiter, holder;
+	uint64_t from, to;
+	bool goes_on; /* the wait is that of the part before this one */
+};
+typedef void locks_lay(void *ctx, const struct lock_part *p);
+
 /*
  * fn is called, with ctx, for each part of a wait whose holder is found. ctx must outlive the
  * result.
  */
 struct locks *locks_new(locks_found *fn, void *ctx);
 void locks_free(struct locks *l);
+/* From now on fn is told of all parts, too, with the same ctx. */
+void locks_tell_parts(struct locks *l, locks_lay *fn);
 
 /* A thread waited, and then had the lock; number: OPENMP_LOCK(). */
 void locks_waited(

@@ -208,6 +208,7 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	case VFD_BLOCK_MATCHES:
 	case VFD_BLOCK_LAUNCHES:
 	case VFD_BLOCK_WAITS:
+	case VFD_BLOCK_LOCKS:
 	case VFD_BLOCK_LENGTHS:
 		add_block(f, b, offset, packed);
 		count_records(f, b);

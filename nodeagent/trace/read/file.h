@@ -97,6 +97,10 @@ bool vfd_round_span(
 /* Reads the number of a round from a command line; false after a message. */
 bool vfd_round_number(const char *text, uint64_t *number);
 
+/* What threads waited for each other, as many as *n says, in the order of their starts; their
+ * tracks are of one process. Each takes 32 bytes; the caller frees. */
+struct vfd_lock_wait *vfd_lock_waits(struct vfd_file *f, size_t *n);
+
 /* By number; number 0: not defined. */
 const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n);
 const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n);

@@ -100,6 +100,20 @@ void vfd_wait(struct vfd_writer *w, const struct vfd_wait *wait)
 		w, VFD_BLOCK_WAITS, vfd_wait_put(to, &in_units, &w->records[VFD_BLOCK_WAITS].last));
 }
 
+void vfd_lock_wait(struct vfd_writer *w, const struct vfd_lock_wait *wait)
+{
+	struct vfd_lock_wait in_units = *wait;
+	unsigned char *to;
+
+	if (is_silent(w))
+		return;
+	in_units.start = units_of(w, wait->start);
+	in_units.end = units_of(w, wait->end);
+	to = record_room(w, VFD_BLOCK_LOCKS, VFD_LOCK_ROOM, in_units.start);
+	record_done(
+		w, VFD_BLOCK_LOCKS, vfd_lock_put(to, &in_units, &w->records[VFD_BLOCK_LOCKS].last));
+}
+
 /* In units, so that the time which it leads to is that of the call. */
 static uint64_t offset_of(const struct vfd_writer *w, const struct vfd_message *m)
 {

@@ -193,6 +193,8 @@ void vfd_define_neighbours(struct vfd_writer *w, const struct vfd_neighbours *n)
 void vfd_lengths(struct vfd_writer *w, const struct vfd_lengths *l);
 /* The enter of wait->stack at wait->start was recorded; the track may have ended. */
 void vfd_wait(struct vfd_writer *w, const struct vfd_wait *wait);
+/* Both tracks may have ended. */
+void vfd_lock_wait(struct vfd_writer *w, const struct vfd_lock_wait *wait);
 /* l->id is ignored. Both stacks must have been used in their tracks. */
 void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l);
 
