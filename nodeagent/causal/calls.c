@@ -84,9 +84,15 @@ static struct frame frame_of(
 	const bool in_call = l->call;
 
 	if (is_of_caller(l, f) ||
-		(in_call && f && (f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP)))
-		return l->frames[l->n_frames - 1];
-	return (struct frame){path, work_of(f), in_call ? NO_TEAM_WAIT : reader_team_wait_of(f)};
+		(in_call && f &&
+			(f->kind == VFD_FUNCTION_OTHER || f->kind == VFD_FUNCTION_OPENMP))) {
+		struct frame frame = l->frames[l->n_frames - 1];
+
+		frame.called = path;
+		return frame;
+	}
+	return (struct frame){
+		path, path, work_of(f), in_call ? NO_TEAM_WAIT : reader_team_wait_of(f)};
 }
 
 static void enter_function(struct reader *r, uint32_t line, const struct vfd_event *e)

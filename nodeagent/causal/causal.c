@@ -117,6 +117,21 @@ void causal_add_doubt(struct causal *c, enum causal_doubt why, uint64_t n)
 	c->totals.doubts[why] += n;
 }
 
+void causal_thread_wait(struct causal *c, uint32_t line, const struct causal_thread_wait *w)
+{
+	const uint32_t others[] = {CAUSAL_NONE, w->holder, w->there};
+
+	c->totals.thread_waits += (double)w->ns;
+	for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
+		struct causal_row *row = results_row(
+			&c->rows[CAUSAL_THREAD_WAITS + i], w->kind, w->path, line, others[i]);
+
+		row->calls += w->so_far == w->ns;
+		row->ns += (double)w->ns;
+		row->longest = w->so_far > row->longest ? w->so_far : row->longest;
+	}
+}
+
 /* ---- events of one line -----------------------------------------------------------------------
  */
 

@@ -136,6 +136,17 @@ struct causal_collective {
 };
 void causal_collective(struct causal *c, uint32_t line, const struct causal_collective *m);
 
+/* A thread of the line's process waited for another one, whatever the line did. */
+struct causal_thread_wait {
+	enum wait_kind kind; /* wait_is_of_threads() */
+	uint32_t path;	     /* where it waited */
+	uint32_t holder;     /* number of the other thread */
+	uint32_t there;	     /* the path in which that one was when the wait for it was over */
+	int64_t ns;
+	int64_t so_far; /* with the parts before it of the same wait; ns: it is the first one */
+};
+void causal_thread_wait(struct causal *c, uint32_t line, const struct causal_thread_wait *w);
+
 void causal_add_doubt(struct causal *c, enum causal_doubt why, uint64_t n);
 
 /* After the last event. False and *error: the temporary file failed; there are no results. */
@@ -153,6 +164,7 @@ struct causal_totals {
 	int64_t ideal;	      /* the longest chain of useful time and lock waits over all lines */
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
+	double thread_waits;  /* of causal_thread_wait(), which are in none of the others */
 	double untold; /* in calls of MPI without a known message, summed: their waits are not known
 			*/
 	uint64_t unresolved;  /* waits not longer than the error of both clocks; */
@@ -172,8 +184,9 @@ struct causal_row {
 	uint32_t kind;	/* enum wait_kind; or 0 */
 	uint32_t path;	/* the call path */
 	uint32_t line;	/* whose, or CAUSAL_NONE */
-	uint32_t other; /* CAUSES: path of the late line; else CAUSAL_NONE */
-	uint64_t calls; /* of WAITS and LATE */
+	uint32_t other; /* CAUSES, THREAD_CAUSES: path of the late one; THREAD_LATE: the number of
+			   that thread; else CAUSAL_NONE */
+	uint64_t calls; /* of WAITS and LATE, THREAD_WAITS and THREAD_LATE */
 	int64_t longest;
 	double ns;
 	double error;  /* WAITS, LATE: ns, the bound of the clocks' errors in it */
@@ -187,6 +200,10 @@ enum causal_rows {
 	CAUSAL_COSTS,  /* waits of all lines that were caused, directly or not, by what a line did:
 			  path, line */
 	CAUSAL_TIMES,  /* time in the window, waits excepted: path, line */
+	/* of threads, in the whole run: kind, path and line of both, and */
+	CAUSAL_THREAD_WAITS,
+	CAUSAL_THREAD_LATE,   /* the number of the one that was waited for: other */
+	CAUSAL_THREAD_CAUSES, /* where that one was: other */
 	CAUSAL_ROWS
 };
 const struct causal_row *causal_rows(const struct causal *c, enum causal_rows which, size_t *n);

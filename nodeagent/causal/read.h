@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations for run.c, calls.c, messages.c, teams.c, windows.c, locks.c,
+/* Declarations for run.c, calls.c, messages.c, teams.c, holders.c, windows.c, locks.c,
  * files.c, probes.c and eager.c. */
 #ifndef VFTR_NODEAGENT_CAUSAL_READ_H
 #define VFTR_NODEAGENT_CAUSAL_READ_H
@@ -8,11 +8,13 @@
 #include "nodeagent/causal/run.h"
 #include "nodeagent/trace/read/file.h"
 
-/* Whether a thread waits for others of its team of OpenMP in a function. */
-enum team_wait { NO_TEAM_WAIT, TEAM_BARRIER, TEAM_JOIN };
+/* Whether a thread waits for others of its team of OpenMP in a function, or for a lock that another
+ * one has. */
+enum team_wait { NO_TEAM_WAIT, TEAM_BARRIER, TEAM_JOIN, TEAM_LOCK };
 
 struct frame {
 	uint32_t path;
+	uint32_t called; /* its own, if it counts for its caller's */
 	enum causal_work work;
 	enum team_wait waits;
 };
@@ -53,6 +55,7 @@ struct reader {
 	uint64_t members;	     /* of all communicators */
 	bool has_epochs;	     /* there are calls on windows */
 	struct reader_locks *locks;
+	struct reader_holders *holders;
 	struct reader_probes *probes;
 };
 
@@ -83,8 +86,18 @@ void reader_team_wait(
 void reader_team_over(struct reader *r, uint32_t line, int64_t t);
 /* Tells what is known of the wait until t, as other lines may need it. */
 void reader_team_again(struct reader *r, uint32_t line, int64_t t);
+/* Track `holder` has what another one of the process waits for; CAUSAL_NONE: nobody has. */
+void reader_team_held(struct reader *r, uint32_t line, uint32_t track, uint32_t holder, int64_t t);
+/* Where a thread is now. */
+uint32_t reader_team_path(struct reader *r, uint32_t line, uint32_t track);
 enum team_wait reader_team_wait_of(const struct vfd_function *f);
 void reader_team_free(struct reader_team *m);
+
+/* ---- holders.c: threads that waited for each other */
+struct reader_holders *reader_holders_new(struct reader *r);
+void reader_holders_free(struct reader_holders *h);
+/* Tells all that is not later than t: before the events of that time. */
+void reader_holders_until(struct reader *r, int64_t t);
 
 /* ---- messages.c */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);

@@ -186,6 +186,7 @@ static void begin_reading(struct reader *r)
 		r->lines[i].track = VFD_NONE;
 		r->line_of[r->run->ranks[i].file][r->run->ranks[i].process] = i;
 	}
+	r->holders = reader_holders_new(r);
 }
 
 static void end_reading(struct reader *r)
@@ -213,6 +214,7 @@ static void end_reading(struct reader *r)
 	match_table_free(&r->starts);
 	match_table_free(&r->parts_of);
 	reader_locks_free(r->locks);
+	reader_holders_free(r->holders);
 	reader_probes_free(r->probes);
 }
 
@@ -227,12 +229,14 @@ static void read_events(struct reader *r)
 
 		if (line == CAUSAL_NONE || e.time > CAUSAL_TIME_MOST || e.time < -CAUSAL_TIME_MOST)
 			continue;
+		reader_holders_until(r, e.time);
 		if (e.kind == VFD_MESSAGE)
 			reader_message(r, line, &e);
 		else if (e.kind == VFD_ENTER || e.kind == VFD_EXIT || e.kind == VFD_GAP)
 			reader_call(r, line, &e);
 	}
 	vfd_cursor_free(cursor);
+	reader_holders_until(r, INT64_MAX);
 }
 
 static void doubt_files(const struct reader *r)

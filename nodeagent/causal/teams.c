@@ -2,7 +2,8 @@
 /*
  * A rank whose first thread waits for others of its team of OpenMP does, meanwhile, what the one
  * does that comes last. Who that is, is known when the wait is over: until then changes of all
- * threads of the process are kept.
+ * threads of the process are kept. If it waits for a lock, the rank does what the thread does that
+ * has it, or that has what this one waits for, and so on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "nodeagent/causal/read.h"
 #include "shm/construct.h"
 
+#define CHAIN_MOST   16u	       /* threads that wait for each other */
 #define CHANGES_MOST ((size_t)1 << 20) /* then the wait is looked at in parts */
 
 struct team_frame {
@@ -19,6 +21,7 @@ struct team_frame {
 
 struct team_thread {
 	uint32_t track;
+	uint32_t holder;	   /* the track of who has what it waits for, + 1; 0: nobody */
 	struct team_frame *frames; /* open ones */
 	size_t n_frames, cap_frames;
 };
@@ -37,6 +40,7 @@ struct reader_team {
 	size_t n_changes, cap_changes;
 	enum team_wait waits; /* the first one */
 	uint32_t wait_path;
+	uint32_t told; /* TEAM_LOCK: the path that was told, CAUSAL_NONE: none yet */
 };
 
 void reader_team_free(struct reader_team *m)
@@ -55,6 +59,8 @@ void reader_team_free(struct reader_team *m)
 
 enum team_wait reader_team_wait_of(const struct vfd_function *f)
 {
+	if (f && f->kind == VFD_FUNCTION_REGION && f->index == VFD_REGION_LOCK_WAIT)
+		return TEAM_LOCK;
 	if (!f || f->kind != VFD_FUNCTION_OPENMP)
 		return NO_TEAM_WAIT;
 	switch (f->index) {
@@ -64,6 +70,10 @@ enum team_wait reader_team_wait_of(const struct vfd_function *f)
 	case CONSTRUCT_JOIN:
 	case CONSTRUCT_IDLE:
 		return TEAM_JOIN;
+	case CONSTRUCT_CRITICAL_WAIT:
+	case CONSTRUCT_ORDERED_WAIT:
+	case CONSTRUCT_LOCK_WAIT:
+		return TEAM_LOCK;
 	default:
 		return NO_TEAM_WAIT;
 	}
@@ -107,10 +117,17 @@ static void note_change(struct reader_team *m, uint32_t thread, int64_t t)
 		(struct change){t, thread, top ? top->path : 0, top && top->in_team && !top->waits};
 }
 
+static struct reader_team *team_of(struct reader_line *l)
+{
+	return l->team ? l->team : (l->team = xcalloc(1, sizeof(*l->team)));
+}
+
+static void tell_holder(struct reader *r, uint32_t line, int64_t t);
+
 void reader_team_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	struct reader_line *l = &r->lines[line];
-	struct reader_team *m = l->team ? l->team : (l->team = xcalloc(1, sizeof(*m)));
+	struct reader_team *m = team_of(l);
 	struct team_thread *x = thread_of(m, e->track);
 
 	if (e->kind == VFD_ENTER) {
@@ -119,13 +136,17 @@ void reader_team_call(struct reader *r, uint32_t line, const struct vfd_event *e
 					     ? x->frames[x->n_frames - 1].in_team || makes_team(f)
 					     : is_in_team(r, e->file, e->track, e->stack);
 
+		const enum team_wait waits = reader_team_wait_of(f);
+
 		*LIST_ADD(x, frames) =
 			(struct team_frame){reader_path(r, e->file, e->track, e->stack),
-				reader_team_wait_of(f) != NO_TEAM_WAIT, in_team};
+				waits == TEAM_BARRIER || waits == TEAM_JOIN, in_team};
 	} else if (e->kind == VFD_EXIT && x->n_frames) {
 		x->n_frames--;
 	}
-	if (!m->waits)
+	if (m->waits == TEAM_LOCK)
+		tell_holder(r, line, e->time);
+	if (!m->waits || m->waits == TEAM_LOCK)
 		return;
 	note_change(m, (uint32_t)(x - m->threads), e->time);
 	if (m->n_changes >= CHANGES_MOST)
@@ -138,6 +159,14 @@ void reader_team_wait(struct reader *r, uint32_t line, int64_t t, enum team_wait
 {
 	struct reader_team *m = r->lines[line].team;
 
+	if (how == TEAM_LOCK) {
+		m = team_of(&r->lines[line]);
+		m->waits = how;
+		m->wait_path = path;
+		m->told = CAUSAL_NONE;
+		tell_holder(r, line, t);
+		return;
+	}
 	if (!m)
 		return;
 	m->waits = how;
@@ -209,6 +238,57 @@ static uint32_t path_in_team(struct reader *r, uint32_t path, uint32_t wait_path
 		       : path;
 }
 
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static const struct team_thread *known_thread(const struct reader_team *m, uint32_t track)
+{
+	const uint32_t *known = map32_find(&m->thread_of, track + 1);
+
+	return known ? &m->threads[*known] : NULL;
+}
+
+uint32_t reader_team_path(struct reader *r, uint32_t line, uint32_t track)
+{
+	const struct reader_line *l = &r->lines[line];
+	const uint32_t first = l->n_frames ? l->frames[l->n_frames - 1].called : 0;
+	const struct team_thread *x = l->team ? known_thread(l->team, track) : NULL;
+
+	if (track == l->track)
+		return first;
+	return x && x->n_frames ? path_in_team(r, x->frames[x->n_frames - 1].path, first) : 0;
+}
+
+/* Threads that wait for each other in a circle: the rank stays in its own wait. */
+static void tell_holder(struct reader *r, uint32_t line, int64_t t)
+{
+	const struct reader_line *l = &r->lines[line];
+	struct reader_team *m = l->team;
+	const struct team_thread *x = known_thread(m, l->track);
+	uint32_t track = l->track, left = CHAIN_MOST, path;
+
+	while (x && x->holder && left--) {
+		track = x->holder - 1;
+		x = known_thread(m, track);
+	}
+	path = track == l->track || (x && x->holder) ? 0 : reader_team_path(r, line, track);
+	path = path ? path : m->wait_path;
+	if (path == m->told)
+		return;
+	m->told = path;
+	causal_path(r->run->c, line, t, path, l->frames[l->n_frames - 1].work);
+}
+
+void reader_team_held(struct reader *r, uint32_t line, uint32_t track, uint32_t holder, int64_t t)
+{
+	struct reader_team *m = team_of(&r->lines[line]);
+
+	thread_of(m, track)->holder = holder + 1;
+	if (m->waits == TEAM_LOCK)
+		tell_holder(r, line, t);
+}
+
+/* ---- teams ----------------------------------------------------------------------------------- */
+
 void reader_team_over(struct reader *r, uint32_t line, int64_t t)
 {
 	struct reader_team *m = r->lines[line].team;
@@ -216,6 +296,10 @@ void reader_team_over(struct reader *r, uint32_t line, int64_t t)
 
 	if (!m || !m->waits)
 		return;
+	if (m->waits == TEAM_LOCK) {
+		m->waits = NO_TEAM_WAIT;
+		return;
+	}
 	now = m->wait_path;
 	slowest = slowest_of(m, t);
 	for (size_t i = 0; i < m->n_changes; i++) {

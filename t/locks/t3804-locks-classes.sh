@@ -3,6 +3,7 @@
 test_description='locks: what threads wait for each other is a class of their time, and no useful work'
 . "$(dirname "$0")/../lib/lib.sh"
 . "$T/lib/efficiency.sh"
+. "$T/lib/thread-waits.sh"
 need jq
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so" "$LIB/libvftrace-locks.so"
 app=$T/locks/app-lock-class.c
@@ -223,9 +224,21 @@ if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; 
 		limit "$VFTR" critical-path files >table
 		has table "Ranks waited for locks and threads for"
 	'
+	test_expect "who waited for whom is in the files, too, and the critical path goes through the threads waited for" '
+		limit "$VFTR" waits --json files >profile.json
+		limit "$VFTR" critical-path --waits --json files >exact.json
+		same_thread_waits profile.json exact.json
+		is "condition mutex semaphore thread_barrier thread_end" \
+			"$(jq -r "[.waits[] | select(.for[0].thread).kind] | unique | join(\" \")" exact.json)"
+		# one rank or the other is on it, and waits most of that time for threads that pass_ms()
+		jq -e "([.critical_path[] | select(.path | test(\"^pass_ms<(other_side|short_life)\")).t_s] | add) as \$of_others |
+			([.per_rank[].lock_wait_s] | min) as \$waited |
+			\$of_others > 0.5 * \$waited and \$of_others < 1.01 * ([.per_rank[].lock_wait_s] | max)" exact.json
+	'
 else
 	test_skip 'ranks on two nodes: each has its own, in its window' 'no Open MPI here'
 	test_skip 'vftr waits --exact and vftr critical-path find the same in sampling files' 'no Open MPI here'
+	test_skip 'who waited for whom is in the files, too, and the critical path goes through the threads waited for' 'no Open MPI here'
 fi
 
 done_testing

@@ -3,8 +3,12 @@
  * One of three threads has a lock while the others want it: by locks, nest locks and critical
  * constructs, and in a loop with an ordered part. Prints for each, and for each of the others, what
  * it waited while that thread had it by its own clock: "KIND INSTANCES SECONDS". With the argument
- * "alone" nobody wants it meanwhile.
+ * "alone" nobody wants it meanwhile. With -DWITH_MPI it is a rank, and prints what its first thread
+ * waited so, too: "first KIND INSTANCES SECONDS".
  */
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +22,8 @@
 
 static omp_lock_t lock;
 static omp_nest_lock_t nest;
-static int alone;
+static int alone, first_n;
+static double first_s;
 static volatile int counter;
 
 static struct {
@@ -175,6 +180,8 @@ static void play(int k, int *n, double *s)
 		*n += overlap(i) > 0.0;
 		*s += overlap(i);
 	}
+	first_n += overlap(0) > 0.0;
+	first_s += overlap(0);
 }
 
 /* The thread with the first turn is late for it. */
@@ -209,10 +216,24 @@ static double in_turn(void)
 	return sum;
 }
 
+static void say_first(const char *kind)
+{
+#ifdef WITH_MPI
+	printf("first %s %d %.9f\n", kind, first_n, first_s);
+#endif
+	first_n = 0;
+	first_s = 0.0;
+}
+
 int main(int argc, char **argv)
 {
 	double turns = 0.0;
 
+#ifdef WITH_MPI
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+#endif
 	alone = argc > 1 && !strcmp(argv[1], "alone");
 	omp_init_lock(&lock);
 	omp_init_nest_lock(&nest);
@@ -223,9 +244,13 @@ int main(int argc, char **argv)
 		for (int i = 0; i < ROUNDS; i++)
 			play(k, &n, &s);
 		printf("%s %d %.9f\n", kinds[k].name, n, s);
+		say_first(kinds[k].name);
 	}
 	for (int i = 0; i < ROUNDS && !alone; i++)
 		turns += in_turn();
 	printf("turn %d %.9f\n", alone ? 0 : ROUNDS * (THREADS - 1), turns);
+#ifdef WITH_MPI
+	MPI_Finalize();
+#endif
 	return 0;
 }

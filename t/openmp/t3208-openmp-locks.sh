@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='OpenMP: who had the lock that others waited for, by times that the program took'
 . "$(dirname "$0")/../lib/lib.sh"
+. "$T/lib/thread-waits.sh"
 need jq gcc
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
 TEST_FLAGS='-g -O1 -fopenmp'
@@ -66,4 +67,52 @@ test_expect 'a lock that nobody else has makes nobody wait' '
 		blamed "${p##*/}_all.json" >got
 		awk "{ s += \$3 } END { exit s > 0.001 }" got
 	done'
+
+# path_as_stamped STAMPS JSON: have_KIND of other threads has so much of the critical path as the first
+# one has stamped, within 1 % or 20 us an instance; for "another" it waits at the end of the region
+path_as_stamped() {
+	jq -r '.critical_path[] | select(.path | test("(^|<)have_")) |
+		"\(.path | match("have_([a-z]*)").captures[0].string) \(.t_s)"' "$2" >of_path
+	cat of_path
+	awk 'NR == FNR { if ($1 == "first") { n[$2] = $3; s[$2] = $4 } next }
+		{ got[$1] += $2 }
+		END {
+			delete s["another"]
+			for (k in s) {
+				d = got[k] - s[k]; if (d < 0) d = -d
+				if (d > 0.01 * s[k] + 20e-6 * n[k]) { print k ": " s[k] " s, not " got[k]; bad = 1 }
+				found += s[k] > 0.01
+			}
+			print found " kinds"
+			exit bad || found != 5
+		}' "$1" of_path
+}
+# exact MPI: another run if the machine was busy between stamp and call
+exact() {
+	for try in 1 2 3 4; do
+		rm -rf "exact-$1"
+		limit "$VFTR" run -q --trace -o "exact-$1" -- $(mpirun_of "$1") -np 1 "$BIN/exact-$1" >stamps
+		"$VFTR" waits --json "exact-$1" >profile.json
+		"$VFTR" critical-path --waits --json "exact-$1" >exact.json
+		cat stamps
+		same_thread_waits profile.json exact.json || return 1
+		path_as_stamped stamps exact.json && return
+	done
+	return 1
+}
+for mpi in $(mpi_list); do
+	test_expect "$mpi: --exact: the same waits, and the critical path goes through the thread that had the lock" "
+		mpicc_traced $mpi $BIN/exact-$mpi $T/openmp/app-openmp-locks.c -DWITH_MPI -fopenmp -g -O1
+		exact $mpi
+		jq -e '[.critical_path[].t_s] | add' exact.json
+		jq -e '([.critical_path[].t_s] | add) - .efficiency.window_s | fabs < 1e-8' exact.json
+		jq -e '([.waits[] | select(.kind == \"lock\") | .t_s] | add) - .thread_wait_s | fabs < 1e-6' exact.json
+		jq -e '[.waits[] | select(.kind == \"lock\")][0] | .for[0].thread != null and (.causes[0].path | test(\"have_|in_turn\"))' exact.json
+		limit $VFTR waits --exact exact-$mpi >text
+		cat text
+		grep -E 'Threads waited for threads that had a lock, or what is like it: [0-9.]+ s' text
+		grep -E '[|] Lock .*[|] thread 0[.][0-9]+ [0-9]+ % ' text
+		limit $VFTR waits --exact --csv exact-$mpi >csv
+		grep -E '^waits,lock,0,.*omp_' csv"
+done
 done_testing

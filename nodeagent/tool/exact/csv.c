@@ -21,13 +21,14 @@ static void put_row(
 static void put_rows(const struct exact *x, const struct exact_request *r, const char *what,
 	enum causal_rows which)
 {
-	const bool has_kind = which == CAUSAL_WAITS || which == CAUSAL_LATE;
+	const bool has_kind = which != CAUSAL_PATH && which != CAUSAL_COSTS;
+	const bool is_of_rank =
+		which == (r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS) || which == CAUSAL_THREAD_WAITS;
 	size_t n;
 	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (which != (r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS) ||
-			exact_is_wanted(x, r, rows[i].line))
+		if (!is_of_rank || exact_is_wanted(x, r, rows[i].line))
 			put_row(x, what, has_kind ? wait_kind_name(rows[i].kind) : "", &rows[i]);
 }
 
@@ -39,6 +40,8 @@ void exact_csv(const struct exact *x, const struct exact_request *r)
 	if (!r->waits)
 		return;
 	put_rows(x, r, "waits", CAUSAL_WAITS);
+	put_rows(x, r, "waits", CAUSAL_THREAD_WAITS);
 	put_rows(x, r, "late", CAUSAL_LATE);
+	put_rows(x, r, "late", CAUSAL_THREAD_WAITS);
 	put_rows(x, r, "delays", CAUSAL_COSTS);
 }

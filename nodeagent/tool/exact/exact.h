@@ -38,7 +38,8 @@ struct exact_efficiency exact_efficiency(const struct exact *x);
 /* Why the numbers are estimates, with "; " between; NULL: they are exact. The caller frees. */
 char *exact_doubts(const struct exact *x);
 
-/* A row of waits, of one kind in one call path: over all ranks, or one. */
+/* A row of waits, of one kind in one call path: over all ranks, or one. Threads of a process that
+ * have waited for each other are in it: CAUSAL_THREAD_WAITS. */
 struct exact_wait {
 	uint32_t kind, path;
 	uint64_t calls;

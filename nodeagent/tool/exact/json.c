@@ -107,7 +107,9 @@ static void put_parts(struct json *j, const char *key, const struct exact *x,
 			continue;
 		json_object(j, NULL);
 		json_int(j, "rank", x->run->ranks[rows[i].line].number);
-		if (rows[i].other != CAUSAL_NONE)
+		if (which == CAUSAL_THREAD_LATE)
+			json_uint(j, "thread", rows[i].other);
+		else if (rows[i].other != CAUSAL_NONE)
 			put_path(j, "path", x, rows[i].other);
 		json_real(j, "share", rows[i].ns / w->ns);
 		json_close(j);
@@ -131,8 +133,12 @@ static void put_waits(struct json *j, const struct exact *x, const struct exact_
 		json_real(j, "error_s", 1e-9 * waits[i].error);
 		json_real(j, "longest_s", 1e-9 * (double)waits[i].longest);
 		if (r->rank < 0) {
-			put_parts(j, "for", x, CAUSAL_LATE, &waits[i]);
-			put_parts(j, "causes", x, CAUSAL_CAUSES, &waits[i]);
+			const bool threads = wait_is_of_threads(waits[i].kind);
+
+			put_parts(
+				j, "for", x, threads ? CAUSAL_THREAD_LATE : CAUSAL_LATE, &waits[i]);
+			put_parts(j, "causes", x, threads ? CAUSAL_THREAD_CAUSES : CAUSAL_CAUSES,
+				&waits[i]);
 		}
 		json_close(j);
 	}
@@ -178,6 +184,7 @@ void exact_json(const struct exact *x, const struct exact_request *r)
 	if (r->waits) {
 		json_real(&j, "mpi_s", 1e-9 * t->mpi);
 		json_real(&j, "mpi_wait_s", 1e-9 * t->waits);
+		json_real(&j, "thread_wait_s", 1e-9 * t->thread_waits);
 		json_real(&j, "untold_s", 1e-9 * t->untold);
 		json_real(&j, "unresolved_s", 1e-9 * t->unresolved_ns);
 		put_waits(&j, x, r);

@@ -59,36 +59,48 @@ bool exact_is_wanted(const struct exact *x, const struct exact_request *r, uint3
 	return r->rank < 0 || x->run->ranks[line].number == r->rank;
 }
 
-struct exact_wait *exact_waits(const struct exact *x, const struct exact_request *r, size_t *n)
-{
-	size_t n_rows;
-	const struct causal_row *rows =
-		causal_rows(x->run->c, r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS, &n_rows);
-	struct exact_wait *all = xcalloc(n_rows + 1, sizeof(*all));
-	struct map64 at = {0};
+struct wait_list {
+	struct exact_wait *all;
+	size_t n, cap;
+	struct map64 at; /* by kind and path */
+};
 
-	*n = 0;
-	for (size_t i = 0; i < n_rows; i++) {
+static void add_rows(struct wait_list *l, const struct exact *x, const struct exact_request *r,
+	enum causal_rows which)
+{
+	size_t n;
+	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
+
+	for (size_t i = 0; i < n; i++) {
 		const struct causal_row *row = &rows[i];
 		struct exact_wait *to;
 		uint32_t index;
 
 		if (!exact_is_wanted(x, r, row->line))
 			continue;
-		index = *map64_at(&at, (uint64_t)row->kind << 32 | row->path, (uint32_t)*n);
-		to = &all[index];
-		if (index == *n)
-			*to = (struct exact_wait){.kind = row->kind, .path = row->path};
-		*n += index == *n;
+		index = *map64_at(&l->at, (uint64_t)row->kind << 32 | row->path, (uint32_t)l->n);
+		if (index == l->n)
+			*APPEND(l->all, l->n, l->cap) =
+				(struct exact_wait){.kind = row->kind, .path = row->path};
+		to = &l->all[index];
 		to->calls += row->calls;
 		to->ns += row->ns;
 		to->error += row->error;
 		MOST(to, row, longest);
 	}
-	map64_free(&at);
-	if (*n)
-		qsort(all, *n, sizeof(*all), by_time);
-	return all;
+}
+
+struct exact_wait *exact_waits(const struct exact *x, const struct exact_request *r, size_t *n)
+{
+	struct wait_list l = {0};
+
+	add_rows(&l, x, r, r->for_rank ? CAUSAL_LATE : CAUSAL_WAITS);
+	add_rows(&l, x, r, CAUSAL_THREAD_WAITS);
+	map64_free(&l.at);
+	if (l.n)
+		qsort(l.all, l.n, sizeof(*l.all), by_time);
+	*n = l.n;
+	return l.all;
 }
 
 double *exact_means(const struct exact *x)

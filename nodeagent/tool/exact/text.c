@@ -106,6 +106,18 @@ static void print_path(const struct exact *x, const struct exact_request *r)
 /* ---- waits --------------------------------------------------------------------------------------
  */
 
+/* "rank 3", "thread 3.1", "rank 3 in solve" */
+static char *late_one(const struct exact *x, enum causal_rows which, const struct causal_row *row)
+{
+	const int rank = x->run->ranks[row->line].number;
+
+	if (which == CAUSAL_THREAD_LATE)
+		return xasprintf("thread %d.%" PRIu32, rank, row->other);
+	if (row->other == CAUSAL_NONE)
+		return xasprintf("rank %d", rank);
+	return xasprintf("rank %d in %s", rank, paths_function(x->run->paths, row->other));
+}
+
 /* "rank 3 41 %": the first row of a kind and path. */
 static char *main_row(const struct exact *x, enum causal_rows which, const struct exact_wait *w)
 {
@@ -113,15 +125,14 @@ static char *main_row(const struct exact *x, enum causal_rows which, const struc
 	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *function;
+		char *late, *text;
 
 		if (rows[i].kind != w->kind || rows[i].path != w->path)
 			continue;
-		function = rows[i].other == CAUSAL_NONE
-				   ? ""
-				   : paths_function(x->run->paths, rows[i].other);
-		return xasprintf("rank %d%s%s %.0f %%", x->run->ranks[rows[i].line].number,
-			*function ? " in " : "", function, percent_of(rows[i].ns, w->ns));
+		late = late_one(x, which, &rows[i]);
+		text = xasprintf("%s %.0f %%", late, percent_of(rows[i].ns, w->ns));
+		free(late);
+		return text;
 	}
 	return xstrdup("");
 }
@@ -130,14 +141,18 @@ static char *main_row(const struct exact *x, enum causal_rows which, const struc
 static void put_wait(const struct exact *x, struct table *t, const struct exact_wait *w,
 	bool all_ranks, bool far)
 {
-	char *late = all_ranks ? main_row(x, CAUSAL_LATE, w) : xstrdup("");
-	char *cause = all_ranks ? main_row(x, CAUSAL_CAUSES, w) : xstrdup("");
+	const struct causal_totals *totals = causal_totals(x->run->c);
+	const bool threads = wait_is_of_threads(w->kind);
+	char *late = all_ranks ? main_row(x, threads ? CAUSAL_THREAD_LATE : CAUSAL_LATE, w)
+			       : xstrdup("");
+	char *cause = all_ranks ? main_row(x, threads ? CAUSAL_THREAD_CAUSES : CAUSAL_CAUSES, w)
+				: xstrdup("");
 
 	table_text(t, wait_kind_title(w->kind));
 	table_real(t, 0, 6, 1e-9 * w->ns);
 	if (far)
 		table_real(t, 0, 6, 1e-9 * w->error);
-	table_real(t, 0, 1, percent_of(w->ns, causal_totals(x->run->c)->waits));
+	table_real(t, 0, 1, percent_of(w->ns, totals->waits + totals->thread_waits));
 	table_uint(t, w->calls);
 	table_real(t, 0, 6, 1e-9 * (double)w->longest);
 	put_path(x, t, w->path);
@@ -178,6 +193,9 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 
 	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
 		1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
+	if (totals->thread_waits > 0)
+		printf("Threads waited for threads that had a lock, or what is like it: %.6f s\n",
+			1e-9 * totals->thread_waits);
 	if (totals->unresolved)
 		printf("Not counted: %" PRIu64 " of %.6f s, each shorter than the error of the "
 		       "clocks\n",
