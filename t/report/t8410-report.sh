@@ -63,7 +63,7 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'a run of a program with one slow rank: finding
 	for page in head efficiency time balance waits communication nodes; do
 		has slow.html "<section id=\"$page\""
 	done
-	has slow.html "<a href=\"#balance\">Rank 2 makes the others wait"
+	has slow.html "<a href=\"#balance\">Rank 2 has more work than the others"
 	grep "Most useful work" slow.html | grep -q "wait: rank 2 on"'
 
 test_if '[ -n "$mpi" ]' 'no MPI' 'waits in MPI are apart where first threads alone call MPI; where others do, too, it is said' '

@@ -67,11 +67,22 @@ static const struct profile_rank_time *least_of(const struct facts *facts)
 	return least;
 }
 
-/* "Rank 5 makes", "Rank 5 and 2 more make" */
-static char *who_makes(uint32_t rank, uint32_t slow)
+/* "Rank 5 has", "Rank 5 and 2 more have" */
+static char *who_has(uint32_t rank, uint32_t slow)
 {
-	return slow > 1 ? xasprintf("Rank %" PRIu32 " and %" PRIu32 " more make", rank, slow - 1)
-			: xasprintf("Rank %" PRIu32 " makes", rank);
+	return slow > 1 ? xasprintf("Rank %" PRIu32 " and %" PRIu32 " more have", rank, slow - 1)
+			: xasprintf("Rank %" PRIu32 " has", rank);
+}
+
+/* What would be won is not what was waited for: "; others wait 2.4 s for rank 5 in MPI_Barrier". */
+static char *who_waits(const struct facts *facts, uint32_t rank, const struct waited *w)
+{
+	char *where = waited_where(facts, w);
+	char *text = xasprintf("; others wait %s for rank %" PRIu32 "%s",
+		quantity_seconds(w->s).text, profile_rank_shown(facts->p, rank), where);
+
+	free(where);
+	return text;
 }
 
 void prove_work(
@@ -89,25 +100,29 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 	const struct waited w = waited_for(facts, rank);
 	/* what is known of waits explains it */
 	const bool has_waits = w.s >= WAITS_EXPLAIN * f->seconds;
-	char *where = has_waits ? waited_where(facts, &w) : xstrdup("");
-	char *who = who_makes(profile_rank_shown(facts->p, rank), slow);
+	char *waits = has_waits ? who_waits(facts, rank, &w) : xstrdup("");
+	char *who = who_has(profile_rank_shown(facts->p, rank), slow);
 
 	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
 		c.own_s - c.mean_s >= CULPRIT_PART * (e->outside_max_s - e->outside_s)) {
 		char *path = short_path(facts->r, c.stack);
 
-		finding_say(f, "%s the others wait %s%s: it is in %s %.1f x longer than the mean.",
-			who, amount_of(facts, f->seconds).text, where, path, c.own_s / c.mean_s);
+		finding_say(f,
+			"%s more work than the others, which costs %s: it is in %s %.1f x longer "
+			"than the mean%s.",
+			who, amount_of(facts, f->seconds).text, path, c.own_s / c.mean_s, waits);
 		prove_stack(f, facts->r, c.stack);
 		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
 		free(path);
 	} else {
-		finding_say(f, "%s the others wait %s%s: it works %.2f x the mean.", who,
-			amount_of(facts, f->seconds).text, where, e->outside_max_s / e->outside_s);
+		finding_say(f,
+			"%s more work than the others, which costs %s: it works %.2f x the mean%s.",
+			who, amount_of(facts, f->seconds).text, e->outside_max_s / e->outside_s,
+			waits);
 	}
 	if (has_waits)
 		prove_waited(f, facts, &w);
-	free(where);
+	free(waits);
 	free(who);
 }
 
@@ -117,8 +132,7 @@ static void say_least(const struct facts *facts, struct finding *f)
 	const struct profile_rank_time *t = least_of(facts);
 
 	finding_say(f,
-		"Rank %" PRIu32
-		" works %.2f x the mean only; ranks wait %s for those that work more.",
+		"Rank %" PRIu32 " works %.2f x the mean only; that others work more costs %s.",
 		profile_rank_shown(facts->p, t->rank),
 		outside_of(&facts->e, t) / facts->e.outside_s, amount_of(facts, f->seconds).text);
 	prove_count(f, "rank_least", profile_rank_shown(facts->p, t->rank));
@@ -136,8 +150,8 @@ static bool look_at_function(const struct facts *facts, struct finding *f)
 	mean_s = s_of(im->sum_ns) / im->members;
 	f->seconds = (s_of(im->max_ns) - mean_s) * im->members;
 	finding_say(f,
-		"Rank %" PRIu32 " makes the others wait %s: it is in %s %s%.1f x longer than the "
-		"mean.",
+		"Rank %" PRIu32 " has more work than the others, which costs %s: it is in %s "
+		"%s%.1f x longer than the mean.",
 		im->rank, amount_of(facts, f->seconds).text, facts->r->cell[im->name],
 		im->is_bound ? "at least " : "", s_of(im->max_ns) / mean_s);
 	prove_count(f, "rank", im->rank);
@@ -170,6 +184,7 @@ bool look_load_balance(const struct facts *facts, struct finding *f)
 	if (!t)
 		return false;
 	prove_rank(f, facts->p, t->rank);
+	prove_count(f, "ranks", e->ranks);
 	prove_count(f, "slow_ranks", slow);
 	prove_seconds(f, "useful_max_s", e->outside_max_s);
 	prove_seconds(f, "useful_s", e->outside_s);
@@ -236,7 +251,7 @@ bool look_node_balance(const struct facts *facts, struct finding *f)
 	mean_s = node.sum_s / node.ranks;
 	f->seconds = e->ranks * (mean_s - e->outside_s);
 	finding_say(f,
-		"Node %s makes the others wait %s: its %" PRIu32
+		"Node %s has more work than the others, which costs %s: its %" PRIu32
 		" %s %.2f x the mean of all ranks.",
 		node.host, amount_of(facts, f->seconds).text, node.ranks,
 		one_or_many(node.ranks, "rank works", "ranks work"), mean_s / e->outside_s);

@@ -168,8 +168,8 @@ START_TEST(one_rank_has_more_work)
 	WORK(2000, 2000, 2167, 2000);
 	add(add(main_, "step", 0, 0, 0), "chem", 1000, 417, 2);
 	ck_assert_str_eq(found("load_balance", 501)->text,
-		"Rank 2 makes the others wait 501 ms (5.0 %): it is in chem<step<main 1.7 x longer "
-		"than the mean.");
+		"Rank 2 has more work than the others, which costs 501 ms (5.0 %): it is in "
+		"chem<step<main 1.7 x longer than the mean.");
 	ck_assert_uint_eq(evidence(finding("load_balance"), "rank")->count, 2);
 	ck_assert_str_eq(evidence(finding("load_balance"), "path")->text, "chem<step<main<init");
 	WORK(2000, 2000, 2166, 2000);
@@ -182,22 +182,26 @@ START_TEST(no_function_stands_out)
 	WORK(2000, 2000, 2400, 2000);
 	add(main_, "chem", 1000, 255, 2);
 	ck_assert_str_eq(found("load_balance", 1200)->text,
-		"Rank 2 makes the others wait 1.20 s (12 %): it works 1.14 x the mean.");
+		"Rank 2 has more work than the others, which costs 1.20 s (12 %): it works 1.14 x "
+		"the "
+		"mean.");
 	/* that rank 1 is longest in something says nothing of rank 2 */
 	add(main_, "other", 1000, 900, 1);
 	ck_assert_str_eq(found("load_balance", 1200)->text,
-		"Rank 2 makes the others wait 1.20 s (12 %): it works 1.14 x the mean.");
+		"Rank 2 has more work than the others, which costs 1.20 s (12 %): it works 1.14 x "
+		"the "
+		"mean.");
 }
 END_TEST
 
 START_TEST(several_ranks_or_all_but_one)
 {
 	WORK(1000, 2000, 2000, 1000);
-	has(found("load_balance", 2000)->text, "Rank 1 and 1 more make the others wait 2.00 s");
+	has(found("load_balance", 2000)->text,
+		"Rank 1 and 1 more have more work than the others, which costs 2.00 s");
 	WORK(100, 2000, 2000, 2000);
 	ck_assert_str_eq(found("load_balance", 1900)->text,
-		"Rank 0 works 0.07 x the mean only; ranks wait 1.90 s (19 %) for those that work "
-		"more.");
+		"Rank 0 works 0.07 x the mean only; that others work more costs 1.90 s (19 %).");
 	ck_assert_uint_eq(evidence(finding("load_balance"), "rank_least")->count, 0);
 }
 END_TEST
@@ -213,8 +217,9 @@ START_TEST(one_node_has_more_work)
 	two_nodes();
 	WORK(2000, 2000, 2250, 2250);
 	ck_assert_str_eq(found("node_balance", 500)->text,
-		"Node n2 makes the others wait 500 ms (5.0 %): its 2 ranks work 1.06 x the mean of "
-		"all ranks.");
+		"Node n2 has more work than the others, which costs 500 ms (5.0 %): its 2 ranks "
+		"work "
+		"1.06 x the mean of all ranks.");
 	ck_assert_ptr_null(finding("load_balance"));
 	WORK(2000, 2000, 2249, 2249);
 	not_found("node_balance");
@@ -242,8 +247,9 @@ START_TEST(old_profiles_have_the_function_only)
 {
 	add(main_, "chem", 1000, 375, 2);
 	ck_assert_str_eq(found("load_balance", 500)->text,
-		"Rank 2 makes the others wait 500 ms (5.0 %): it is in chem 1.5 x longer than the "
-		"mean.");
+		"Rank 2 has more work than the others, which costs 500 ms (5.0 %): it is in chem "
+		"1.5 x "
+		"longer than the mean.");
 	p->stacks[p->n_stacks - 1].excl_max_ns -= MS;
 	not_found("load_balance");
 }
@@ -325,8 +331,9 @@ START_TEST(the_rank_with_more_work_is_told_once)
 	WORK(2700, 2700, 2900, 2700);
 	wait_for(2, reduce, WAIT_NXN, 590);
 	ck_assert_str_eq(found("load_balance", 600)->text,
-		"Rank 2 makes the others wait 600 ms (6.0 %) in MPI_Allreduce<step<main: it is in "
-		"chem<step<main 1.7 x longer than the mean.");
+		"Rank 2 has more work than the others, which costs 600 ms (6.0 %): it is in "
+		"chem<step<main 1.7 x longer than the mean; others wait 590 ms for rank 2 in "
+		"MPI_Allreduce<step<main.");
 	ck_assert_uint_eq(all.n, 1);
 	/* less than half of it: waits do not explain it */
 	p->waits[0].ns = 299 * MS;
@@ -982,8 +989,8 @@ START_TEST(text_and_json_have_the_evidence)
 	make();
 	text = printed();
 	in_order(text, (const char *const[]){"percent of 10.0 s",
-			       " 1. Rank 2 makes the others wait 1.50 s "
-			       "(15 %): it is in chem<step<main",
+			       " 1. Rank 2 has more work than the others, which costs "
+			       "1.50 s (15 %): it is in",
 			       "    proof: rank=2 ", "path=chem<step<main<init", "    try: ",
 			       "    see: vftr-analysis(7), Load balance of ranks\n", NULL});
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
