@@ -254,6 +254,49 @@ static struct digest_late late_senders(const struct profile *p)
 	return d;
 }
 
+/* True if the library of OpenMP may sleep in it, where no frame tells so (openmp.show_idle_time):
+ * waiting for the threads of a team, or for the next team. */
+static bool may_be_of_library(const struct report *r, uint32_t stack)
+{
+	static const char region[] = "omp_parallel@";
+	const uint32_t parent = r->parent[stack];
+
+	return digest_part(r, stack) == DIGEST_LOCK_WAIT &&
+	       (r->parent[parent] == PROFILE_NONE ||
+		       !strncmp(
+			       r->p->names[r->p->stacks[parent].name], region, sizeof(region) - 1));
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What ranks do not have as waits for locks, thread by thread, is idleness as far as they have
+ * that, and the rest waits of OpenMP. */
+static void leave_to_library(struct digest *d, const struct report *r)
+{
+	const struct profile *p = r->p;
+	uint64_t *part = d->part_ns, locks = 0, idle = 0, all = 0, move;
+	bool has_openmp = false;
+
+	for (size_t i = 0; i < p->n_rank_times; i++) {
+		locks += p->rank_times[i].all_lock_wait_ns;
+		idle += p->rank_times[i].all_openmp_idle_ns;
+		has_openmp |= (p->rank_times[i].flags & RANK_HAS_OPENMP) != 0;
+	}
+	if (!has_openmp || p->n_rank_times < p->ranks || locks >= part[DIGEST_LOCK_WAIT])
+		return;
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		all += may_be_of_library(r, i) ? p->stacks[i].excl_ns : 0;
+	move = least_of(part[DIGEST_LOCK_WAIT] - locks, all);
+	idle = idle > part[DIGEST_OPENMP_IDLE] ? idle - part[DIGEST_OPENMP_IDLE] : 0;
+	idle = least_of(idle, move);
+	part[DIGEST_LOCK_WAIT] -= move;
+	part[DIGEST_OPENMP_IDLE] += idle;
+	part[DIGEST_OPENMP_WAIT] += move - idle;
+}
+
 static struct digest make_digest(const struct report *r)
 {
 	struct digest d = {.n_top = 0};
@@ -263,6 +306,7 @@ static struct digest make_digest(const struct report *r)
 
 	for (uint32_t i = 0; i < r->p->n_stacks; i++)
 		d.part_ns[digest_part(r, i)] += r->p->stacks[i].excl_ns;
+	leave_to_library(&d, r);
 	qsort(groups, n, sizeof(*groups), by_time);
 	put_top(&d, r, members, groups, n);
 	put_imbalance(&d, r, members, groups, n);
