@@ -145,7 +145,7 @@ test_expect 'as text: the path, and with --waits who waited for whom and why' '
 	hasnt text Waits:
 	hasnt text Estimated
 	"$VFTR" critical-path --waits --rows 1 $late >text
-	grep -q "^| Late sender .* MPI_Recv<late<main<init .* rank 0 100 % .* rank 0 in work " text
+	grep -q "^| Late sender .* MPI_Recv<late<main<init .* rank 0 100 % .* rank 0 in work<culprit " text
 	grep -q "^And [0-9]* rows with [0-9.]* s.$" text
 	"$VFTR" critical-path --waits --rank 0 $straggler >text
 	has text "| Wait at NxN "

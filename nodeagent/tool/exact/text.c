@@ -106,16 +106,29 @@ static void print_path(const struct exact *x, const struct exact_request *r)
 /* ---- waits --------------------------------------------------------------------------------------
  */
 
-/* "rank 3", "thread 3.1", "rank 3 in solve" */
+/* "solve<step": functions of one name are told apart by their caller. */
+static char *with_caller(const struct paths *p, uint32_t path)
+{
+	const uint32_t caller = path ? paths_caller(p, path) : 0;
+
+	return xasprintf("%s%s%s", paths_function(p, path), caller ? "<" : "",
+		caller ? paths_function(p, caller) : "");
+}
+
+/* "rank 3", "thread 3.1", "rank 3 in solve<step" */
 static char *late_one(const struct exact *x, enum causal_rows which, const struct causal_row *row)
 {
 	const int rank = x->run->ranks[row->line].number;
+	char *where, *text;
 
 	if (which == CAUSAL_THREAD_LATE)
 		return xasprintf("thread %d.%" PRIu32, rank, row->other);
 	if (row->other == CAUSAL_NONE)
 		return xasprintf("rank %d", rank);
-	return xasprintf("rank %d in %s", rank, paths_function(x->run->paths, row->other));
+	where = with_caller(x->run->paths, row->other);
+	text = xasprintf("rank %d in %s", rank, where);
+	free(where);
+	return text;
 }
 
 /* "rank 3 41 %": the first row of a kind and path. */
