@@ -142,7 +142,18 @@ static void leave_function(struct reader *r, uint32_t line, const struct vfd_eve
 	}
 }
 
-/* The thread of a rank is the one that calls MPI_Init. */
+static void begin_process(struct reader *r, uint32_t line, int64_t t)
+{
+	const struct causal_rank *x = &r->run->ranks[line];
+	size_t n;
+	const int64_t start = vfd_processes(r->files[x->file], &n)[x->process].start;
+
+	causal_begin(r->run->c, line, start < t ? start : t, 0, 0);
+	r->lines[line].begun = true;
+}
+
+/* The thread of a rank is the one that calls MPI_Init; without MPI, that of a process is its first
+ * one. */
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	struct reader_line *l = &r->lines[line];
@@ -162,6 +173,8 @@ void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 		}
 		l->track = e->track;
 	}
+	if (r->run->without_mpi && !l->begun)
+		begin_process(r, line, e->time);
 	reader_team_over(r, line, e->time);
 	if (e->kind == VFD_ENTER)
 		enter_function(r, line, e);

@@ -344,7 +344,7 @@ void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 		causal_add_doubt(r->run->c, CAUSAL_ONE_SIDED, !r->has_epochs);
 		return;
 	}
-	if (m->self && (int)m->self - 1 != r->run->ranks[line].rank) {
+	if (m->self && (r->run->without_mpi || (int)m->self - 1 != r->run->ranks[line].rank)) {
 		causal_add_doubt(r->run->c, CAUSAL_OTHER_RANKS, 1);
 		return;
 	}

@@ -56,22 +56,40 @@ uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank)
 /* ---- the ranks ---------------------------------------------------------------------------------
  */
 
-static void find_ranks(struct causal_run *run, struct vfd_file *const *files, size_t n)
+static size_t add_processes(struct causal_run *run, struct vfd_file *const *files, size_t n)
 {
-	size_t n_ranks = 0, cap = 0, kept = 0;
+	size_t n_ranks = 0, cap = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t n_processes;
 		const struct vfd_process *p = vfd_processes(files[i], &n_processes);
 
-		for (size_t k = 0; k < n_processes; k++)
-			if (p[k].number != VFD_NONE && p[k].rank >= 0)
-				*APPEND(run->ranks, n_ranks, cap) =
-					(struct causal_rank){.rank = p[k].rank,
-						.job = p[k].job,
-						.file = (uint32_t)i,
-						.process = (uint32_t)k,
-						.host = vfd_facts(files[i])->host};
+		for (size_t k = 0; k < n_processes; k++) {
+			struct causal_rank x = {.rank = p[k].rank,
+				.job = p[k].job,
+				.file = (uint32_t)i,
+				.process = (uint32_t)k,
+				.host = vfd_facts(files[i])->host};
+
+			if (run->without_mpi) {
+				x.rank = (int)n_ranks;
+				x.job = 0;
+			}
+			if (p[k].number != VFD_NONE && x.rank >= 0)
+				*APPEND(run->ranks, n_ranks, cap) = x;
+		}
+	}
+	return n_ranks;
+}
+
+/* Those in jobs; if there are none, all processes. */
+static void find_ranks(struct causal_run *run, struct vfd_file *const *files, size_t n)
+{
+	size_t n_ranks = add_processes(run, files, n), kept = 0;
+
+	if (!n_ranks) {
+		run->without_mpi = true;
+		n_ranks = add_processes(run, files, n);
 	}
 	if (n_ranks)
 		qsort(run->ranks, n_ranks, sizeof(*run->ranks), by_rank);
@@ -239,6 +257,20 @@ static void read_events(struct reader *r)
 	reader_holders_until(r, INT64_MAX);
 }
 
+/* Without MPI, windows end as processes do. */
+static void end_processes(struct reader *r)
+{
+	for (uint32_t i = 0; r->run->without_mpi && i < r->run->n; i++) {
+		const struct causal_rank *x = &r->run->ranks[i];
+		size_t n;
+		const int64_t end = vfd_processes(r->files[x->file], &n)[x->process].end;
+
+		if (r->lines[i].begun)
+			causal_end(r->run->c, i, end, 0);
+		r->lines[i].ended = true;
+	}
+}
+
 static void doubt_files(const struct reader *r)
 {
 	struct causal *c = r->run->c;
@@ -269,7 +301,7 @@ static void doubt_ranks(const struct reader *r)
 		of_job++;
 		causal_add_doubt(c, CAUSAL_KILLED, p->ended && p->how == 1);
 		causal_add_doubt(c, CAUSAL_WINDOW,
-			!(p->ended && p->how == 1) &&
+			!r->run->without_mpi && !(p->ended && p->how == 1) &&
 				(!r->lines[i].left_init || !r->lines[i].ended));
 		if (!last)
 			continue;
@@ -292,13 +324,14 @@ struct causal_run *causal_run(
 	find_ranks(run, files, n);
 	number_ranks(run, files, n);
 	if (!run->n)
-		*error = xstrdup("there are no ranks of MPI in the sampling files");
+		*error = xstrdup("there are no processes in the sampling files");
 	else
 		run->c = new_causal(run, files, folder, error);
 	if (run->c) {
 		begin_reading(&r);
 		reader_look_ahead(&r);
 		read_events(&r);
+		end_processes(&r);
 		doubt_files(&r);
 		doubt_ranks(&r);
 		end_reading(&r);

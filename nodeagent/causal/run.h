@@ -22,11 +22,12 @@ struct causal_run {
 	struct causal_rank *ranks; /* by line: in the order of jobs and ranks */
 	uint32_t n;
 	uint32_t n_spawned; /* jobs of which it is known who has spawned them */
+	bool without_mpi;   /* ranks are all processes, each in its life */
 };
 
 /*
  * files: all of one run, which stay open. folder: for the temporary file. NULL and *error, a
- * sentence that the caller frees: there are no ranks in them, or the temporary file failed.
+ * sentence that the caller frees: there are no processes in them, or the temporary file failed.
  */
 struct causal_run *causal_run(
 	struct vfd_file *const *files, size_t n, const char *folder, char **error);

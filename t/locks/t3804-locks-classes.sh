@@ -72,6 +72,26 @@ test_expect 'without the key there is no such class' '
 	whole plain/profile.json
 '
 
+test_expect 'without MPI: who waited for whom, and the path of the process through the threads waited for' '
+	limit "$VFTR" run -q --trace --preload -k locks.active=true -o threads -- "$BIN/class" >stamps
+	"$VFTR" waits --json threads >profile.json
+	limit "$VFTR" critical-path --waits --json threads >exact.json
+	jq -c "[.efficiency, .per_rank, .estimated]" exact.json
+	same_thread_waits profile.json exact.json
+	# the window is the life of the process, and the path as long
+	jq -e --slurpfile p threads/profile.json ".per_rank[0] as \$r | \$p[0].per_rank[0] as \$q |
+		(\$r.window_s - \$q.window_s | fabs) < 2e-6 and (\$r.lock_wait_s - \$q.lock_wait_s | fabs) < 2e-6 and
+		\$r.mpi_s == 0 and .estimated == [] and
+		(([.critical_path[].t_s] | add) - .efficiency.window_s | fabs) < 1e-6" exact.json
+	jq -e "([.critical_path[] | select(.path | test(\"^pass_ms<(other_side|short_life)\")).t_s] | add) as \$of_others |
+		\$of_others > 0.5 * .per_rank[0].lock_wait_s and \$of_others < 1.01 * .per_rank[0].lock_wait_s" exact.json
+	limit "$VFTR" critical-path --waits threads >text
+	cat text
+	grep "^Processes: 1, window " text
+	has text "| Mutex "
+	hasnt text "in MPI ("
+'
+
 cat >stuck.c <<-EOF
 	#include <pthread.h>
 	#include <signal.h>

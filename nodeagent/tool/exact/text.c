@@ -57,16 +57,18 @@ static void print_efficiency(const struct exact *x)
 	const double lock_wait = causal_totals(x->run->c)->lock_wait;
 	char *doubts = exact_doubts(x);
 
-	printf("Ranks: %" PRIu32 ", window %.6f s; without the time of messages it would be %.6f "
+	printf("%s: %" PRIu32 ", window %.6f s; without the time of messages it would be %.6f "
 	       "s\n",
-		causal_totals(x->run->c)->lines, e.window_s, e.ideal_s);
+		x->run->without_mpi ? "Processes" : "Ranks", causal_totals(x->run->c)->lines,
+		e.window_s, e.ideal_s);
 	if (isfinite(e.load_balance))
 		printf("Parallel efficiency %.1f %% = load balance %.1f %% x serialisation %.1f %% "
 		       "x transfer %.1f %%\n",
 			100.0 * e.parallel, 100.0 * e.load_balance, 100.0 * e.serialisation,
 			100.0 * e.transfer);
 	if (lock_wait > 0)
-		printf("Ranks waited for locks and threads for %.6f s.\n", 1e-9 * lock_wait);
+		printf("%s waited for locks and threads for %.6f s.\n",
+			x->run->without_mpi ? "Their first threads" : "Ranks", 1e-9 * lock_wait);
 	if (doubts)
 		printf("Estimated: %s.\n", doubts);
 	free(doubts);
@@ -204,8 +206,10 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 	struct table *t;
 	double rest = 0, error = 0;
 
-	printf("\nWaits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
-		1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
+	putchar('\n');
+	if (!x->run->without_mpi)
+		printf("Waits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
+			1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
 	if (totals->thread_waits > 0)
 		printf("Threads waited for threads that had a lock, or what is like it: %.6f s\n",
 			1e-9 * totals->thread_waits);
