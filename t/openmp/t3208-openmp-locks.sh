@@ -112,6 +112,8 @@ for mpi in $(mpi_list); do
 		cat text
 		grep -E 'Threads waited for threads that had a lock, or what is like it: [0-9.]+ s' text
 		grep -E '[|] Lock .*[|] thread 0[.][0-9]+ [0-9]+ % ' text
+		hasnt text 'in MPI ('
+		hasnt text 'Who made others wait'
 		limit $VFTR waits --exact --csv exact-$mpi >csv
 		grep -E '^waits,lock,0,.*omp_' csv"
 done

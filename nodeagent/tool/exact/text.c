@@ -207,7 +207,7 @@ static void print_waits(const struct exact *x, const struct exact_request *r)
 	double rest = 0, error = 0;
 
 	putchar('\n');
-	if (!x->run->without_mpi)
+	if (totals->mpi > 0 || !(totals->thread_waits > 0))
 		printf("Waits: %.6f of %.6f s in MPI (%.1f %%)\n", 1e-9 * totals->waits,
 			1e-9 * totals->mpi, percent_of(totals->waits, totals->mpi));
 	if (totals->thread_waits > 0)
@@ -240,6 +240,11 @@ static void print_costs(const struct exact *x, const struct exact_request *r)
 	struct table *t = table_new(TABLE_FRAMED);
 	double rest = 0, *means = exact_means(x);
 
+	if (!n && causal_totals(x->run->c)->thread_waits > 0) { /* that is told by these */
+		table_free(t);
+		free(means);
+		return;
+	}
 	printf("\nWho made others wait: waits of all that go back to what a rank did\n");
 	table_column(t, "Cost[s]", TABLE_RIGHT);
 	table_column(t, "%", TABLE_RIGHT);
