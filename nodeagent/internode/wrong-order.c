@@ -16,10 +16,13 @@ struct lying {
 	uint32_t path;
 };
 
+/* A wait; of struct longest_wait what counts if it was in the wrong order. */
 struct kept {
-	uint32_t lists; /* that it is in */
-	bool over;	/* it has been found, or does not count any more */
-	struct longest_wait wait;
+	uint64_t ticks, error;
+	struct cause_parts *causes; /* or NULL; it has none */
+	uint32_t path, late;
+	uint8_t kind, lists; /* lists: that it is in */
+	bool over;	     /* it has been found, or does not count any more */
 };
 
 struct waiting {
@@ -28,12 +31,13 @@ struct waiting {
 	struct kept *of;
 };
 
-/* The messages to one thread, from one process or from all. */
+/* The messages to one thread, from one process or from all. Both arrays are rings: entry i is at
+ * first + i, modulo their size, which is a power of 2. */
 struct list {
 	struct lying *lying; /* by enter, and by sent */
-	size_t n_lying, cap_lying;
+	size_t first_lying, n_lying, cap_lying;
 	struct waiting *waiting; /* by enter */
-	size_t n_waiting, cap_waiting;
+	size_t first_waiting, n_waiting, cap_waiting;
 	uint64_t destination, source; /* key ... */
 	uint32_t thread;
 	struct list *next; /* ... of several with one hash */
@@ -45,7 +49,7 @@ struct wrong_order {
 	void *arg;
 	struct match_table lists; /* by destination and hash_of() */
 	struct list *newest, *recent;
-	struct match_pool kept;
+	struct match_pool kept, causes;
 	size_t n_lying; /* of all lists */
 };
 
@@ -56,6 +60,7 @@ struct wrong_order *wrong_order_new(wrong_order_found *found, void *arg)
 	o->found = found;
 	o->arg = arg;
 	o->kept.bytes = sizeof(struct kept);
+	o->causes.bytes = sizeof(struct cause_parts);
 	return o;
 }
 
@@ -71,6 +76,7 @@ void wrong_order_free(struct wrong_order *o)
 	}
 	match_table_free(&o->lists);
 	match_pool_free(&o->kept);
+	match_pool_free(&o->causes);
 	free(o);
 }
 
@@ -79,14 +85,12 @@ static uint64_t hash_of(uint32_t thread, uint64_t source)
 	return source * 0x9e3779b97f4a7c15u ^ thread;
 }
 
-static struct list *list_of(
+static __attribute__((noinline)) struct list *find_list(
 	struct wrong_order *o, uint64_t destination, uint32_t thread, uint64_t source, bool make)
 {
 	const uint64_t hash = hash_of(thread, source);
-	struct list *first, *l = o->recent;
+	struct list *first, *l;
 
-	if (l && l->destination == destination && l->thread == thread && l->source == source)
-		return l;
 	first = l = match_table_find(&o->lists, destination, hash);
 	while (l && (l->thread != thread || l->source != source))
 		l = l->next;
@@ -105,39 +109,112 @@ static struct list *list_of(
 	return l;
 }
 
+static inline struct list *list_of(
+	struct wrong_order *o, uint64_t destination, uint32_t thread, uint64_t source, bool make)
+{
+	struct list *l = o->recent;
+
+	if (l && l->destination == destination && l->thread == thread && l->source == source)
+		return l;
+	return find_list(o, destination, thread, source, make);
+}
+
 static bool is_before(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) < 0;
 }
 
+/* ---- rings --------------------------------------------------------------------------------- */
+
+static inline struct lying *lying_at(const struct list *l, size_t i)
+{
+	return &l->lying[(l->first_lying + i) & (l->cap_lying - 1)];
+}
+
+static inline struct waiting *waiting_at(const struct list *l, size_t i)
+{
+	return &l->waiting[(l->first_waiting + i) & (l->cap_waiting - 1)];
+}
+
+#define ENTRIES_FIRST 16u /* a power of 2 */
+
+/* Room for one more entry. */
+static void *wider(void *ring, size_t first, size_t *cap, size_t bytes)
+{
+	const size_t had = *cap;
+	char *wide;
+
+	*cap = had ? 2 * had : ENTRIES_FIRST;
+	wide = xrealloc(ring, *cap * bytes);
+	memcpy(wide + had * bytes, wide, first * bytes); /* those that had come round */
+	return wide;
+}
+
+/* A place for one more lying or waiting, before the one that is the i-th now. */
+#define RING_INSERT(l, list, i)                                                                    \
+	do {                                                                                       \
+		if ((l)->n_##list == (l)->cap_##list)                                              \
+			(l)->list = wider((l)->list, (l)->first_##list, &(l)->cap_##list,          \
+				sizeof(*(l)->list));                                               \
+		for (size_t k_ = (l)->n_##list; k_ > (i); k_--)                                    \
+			*list##_at(l, k_) = *list##_at(l, k_ - 1);                                 \
+		(l)->n_##list++;                                                                   \
+	} while (0)
+
+/* Entries from..to-1 go. */
+#define RING_REMOVE(l, list, from, to)                                                             \
+	do {                                                                                       \
+		const size_t gone_ = (to) - (from);                                                \
+                                                                                                   \
+		if (!(from))                                                                       \
+			(l)->first_##list = ((l)->first_##list + gone_) & ((l)->cap_##list - 1);   \
+		for (size_t k_ = (to); (from) && k_ < (l)->n_##list; k_++)                         \
+			*list##_at(l, k_ - gone_) = *list##_at(l, k_);                             \
+		(l)->n_##list -= gone_;                                                            \
+	} while (0)
+
 /* ---- waits --------------------------------------------------------------------------------- */
 
 static void let_go(struct wrong_order *o, struct kept *k)
 {
-	if (!--k->lists)
-		match_pool_give(&o->kept, k);
+	if (--k->lists)
+		return;
+	if (k->causes)
+		match_pool_give(&o->causes, k->causes);
+	match_pool_give(&o->kept, k);
 }
 
-static void tell_found(struct wrong_order *o, struct kept *k, uint32_t path)
+static __attribute__((noinline)) void tell_found(
+	struct wrong_order *o, const struct list *l, struct kept *k, uint64_t enter, uint32_t path)
 {
+	struct longest_wait w = {.enter = enter,
+		.path = k->path,
+		.late = k->late,
+		.kind = k->kind,
+		.ticks = k->ticks,
+		.error = k->error,
+		.about = {.to = l->destination}};
+
 	if (k->over)
 		return;
 	k->over = true;
-	o->found(o->arg, &k->wait, path);
+	if (k->causes)
+		w.causes = *k->causes;
+	o->found(o->arg, &w, path);
 }
 
 /* The first whose call begins at `enter` or later. */
-static size_t first_waiting(const struct list *l, uint64_t enter)
+static inline size_t first_waiting(const struct list *l, uint64_t enter)
 {
 	size_t low = 0, high = l->n_waiting;
 
 	/* mostly it is the last one */
-	if (high && is_before(l->waiting[high - 1].enter, enter))
+	if (!high || is_before(waiting_at(l, high - 1)->enter, enter))
 		return high;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (is_before(l->waiting[middle].enter, enter))
+		if (is_before(waiting_at(l, middle)->enter, enter))
 			low = middle + 1;
 		else
 			high = middle;
@@ -146,42 +223,48 @@ static size_t first_waiting(const struct list *l, uint64_t enter)
 }
 
 /* Those that were over before the message's call began, and had lasted beyond its begin. */
-static void find_waiting(struct wrong_order *o, struct list *l, const struct lying *m)
+static inline void find_waiting(struct wrong_order *o, struct list *l, const struct lying *m)
 {
 	const size_t end = first_waiting(l, m->enter);
 	size_t from = end, stay;
 
-	while (from && is_before(m->sent, l->waiting[from - 1].leave))
+	while (from && is_before(m->sent, waiting_at(l, from - 1)->leave))
 		from--;
+	if (from == end)
+		return;
 	stay = from;
 	for (size_t i = from; i < end; i++) {
-		const struct waiting w = l->waiting[i];
+		const struct waiting w = *waiting_at(l, i);
 
 		if (is_before(m->enter, w.leave) || !is_before(m->sent, w.until)) {
-			l->waiting[stay++] = w;
+			*waiting_at(l, stay++) = w;
 			continue;
 		}
-		tell_found(o, w.of, m->path);
+		tell_found(o, l, w.of, w.enter, m->path);
 		let_go(o, w.of);
 	}
-	if (end < l->n_waiting)
-		memmove(l->waiting + stay, l->waiting + end,
-			(l->n_waiting - end) * sizeof(*l->waiting));
-	l->n_waiting -= end - stay;
+	RING_REMOVE(l, waiting, stay, end);
 }
 
-static void forget_waiting(struct wrong_order *o, struct list *l, size_t n)
+static __attribute__((noinline)) void forget_waiting(
+	struct wrong_order *o, struct list *l, size_t n)
 {
-	if (!n)
-		return;
 	for (size_t i = 0; i < n; i++)
-		let_go(o, l->waiting[i].of);
-	l->n_waiting -= n;
-	memmove(l->waiting, l->waiting + n, l->n_waiting * sizeof(*l->waiting));
+		let_go(o, waiting_at(l, i)->of);
+	RING_REMOVE(l, waiting, 0, n);
+}
+
+static void copy_causes(struct wrong_order *o, struct kept *k, const struct cause_parts *from)
+{
+	k->causes = match_pool_take_any(&o->causes);
+	k->causes->n = from->n;
+	for (uint32_t i = 0; i < from->n; i++)
+		k->causes->at[i] = from->at[i];
 }
 
 /* The list's oldest waits go, if there is no room. NULL: and it has none. */
-static struct kept *new_kept(struct wrong_order *o, struct list *l, const struct longest_wait *w)
+static inline struct kept *new_kept(
+	struct wrong_order *o, struct list *l, const struct longest_wait *w)
 {
 	struct kept *k;
 
@@ -192,11 +275,18 @@ static struct kept *new_kept(struct wrong_order *o, struct list *l, const struct
 	k = match_pool_take_any(&o->kept);
 	k->lists = 1; /* until it has been compared */
 	k->over = false;
-	longest_copy(&k->wait, w);
+	k->ticks = w->ticks;
+	k->error = w->error;
+	k->path = w->path;
+	k->late = w->late;
+	k->kind = (uint8_t)w->kind;
+	k->causes = NULL;
+	if (w->causes.n)
+		copy_causes(o, k, &w->causes);
 	return k;
 }
 
-static void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
+static inline void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
 	const struct wrong_order_message *m, uint64_t until)
 {
 	size_t at;
@@ -204,27 +294,24 @@ static void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
 	if (l->n_waiting >= WRONG_ORDER_WAITS)
 		forget_waiting(o, l, WRONG_ORDER_WAITS / 4);
 	at = first_waiting(l, m->enter);
-	(void)APPEND(l->waiting, l->n_waiting, l->cap_waiting);
-	if (at < l->n_waiting - 1)
-		memmove(l->waiting + at + 1, l->waiting + at,
-			(l->n_waiting - 1 - at) * sizeof(*l->waiting));
-	l->waiting[at] = (struct waiting){m->enter, m->leave, until, k};
+	RING_INSERT(l, waiting, at);
+	*waiting_at(l, at) = (struct waiting){m->enter, m->leave, until, k};
 	k->lists++;
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
 /* The first that was received in a call that begins at `enter` or later. */
-static size_t first_lying(const struct list *l, uint64_t enter)
+static inline size_t first_lying(const struct list *l, uint64_t enter)
 {
 	size_t low = 0, high = l->n_lying;
 
-	if (high && is_before(l->lying[high - 1].enter, enter))
+	if (!high || is_before(lying_at(l, high - 1)->enter, enter))
 		return high;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (is_before(l->lying[middle].enter, enter))
+		if (is_before(lying_at(l, middle)->enter, enter))
 			low = middle + 1;
 		else
 			high = middle;
@@ -233,73 +320,67 @@ static size_t first_lying(const struct list *l, uint64_t enter)
 }
 
 /* One that was sent before `until`, and received after `leave`; or NULL. */
-static const struct lying *one_lying(const struct list *l, uint64_t leave, uint64_t until)
+static inline const struct lying *one_lying(const struct list *l, uint64_t leave, uint64_t until)
 {
 	const size_t at = first_lying(l, leave);
 
-	return at < l->n_lying && is_before(l->lying[at].sent, until) ? &l->lying[at] : NULL;
+	return at < l->n_lying && is_before(lying_at(l, at)->sent, until) ? lying_at(l, at) : NULL;
 }
 
 /* Of the older half every second one goes: each says no more than that which stays after it. */
-static void thin_out(struct wrong_order *o, struct list *l)
+static __attribute__((noinline)) void thin_out(struct wrong_order *o, struct list *l)
 {
-	const size_t half = l->n_lying / 2;
-	size_t stay = 0;
+	const size_t half = l->n_lying / 2, stay = half / 2, gone = half - stay;
 
 	if (!half)
 		return;
-	for (size_t i = 1; i < half; i += 2)
-		l->lying[stay++] = l->lying[i];
-	memmove(l->lying + stay, l->lying + half, (l->n_lying - half) * sizeof(*l->lying));
-	l->n_lying -= half - stay;
-	o->n_lying -= half - stay;
+	for (size_t i = stay; i-- > 0;)
+		*lying_at(l, gone + i) = *lying_at(l, 2 * i + 1);
+	RING_REMOVE(l, lying, 0, gone);
+	o->n_lying -= gone;
 }
 
 /* Nothing if one that was received no sooner was sent no later; such ones go that say less. */
-static void keep_lying(struct wrong_order *o, struct list *l, const struct lying *m)
+static inline void keep_lying(struct wrong_order *o, struct list *l, const struct lying *m)
 {
 	size_t from, to;
 
 	if (l->n_lying >= WRONG_ORDER_MESSAGES || o->n_lying >= WRONG_ORDER_ALL)
 		thin_out(o, l);
 	from = to = first_lying(l, m->enter);
-	if (to < l->n_lying && !is_before(m->sent, l->lying[to].sent))
+	if (to < l->n_lying && !is_before(m->sent, lying_at(l, to)->sent))
 		return;
-	if (to < l->n_lying && l->lying[to].enter == m->enter)
+	if (to < l->n_lying && lying_at(l, to)->enter == m->enter)
 		to++;
-	while (from && !is_before(l->lying[from - 1].sent, m->sent))
+	while (from && !is_before(lying_at(l, from - 1)->sent, m->sent))
 		from--;
 	if (from == to && o->n_lying >= WRONG_ORDER_ALL)
 		return;
 	if (from == to) {
-		(void)APPEND(l->lying, l->n_lying, l->cap_lying);
-		if (from < l->n_lying - 1)
-			memmove(l->lying + from + 1, l->lying + from,
-				(l->n_lying - 1 - from) * sizeof(*l->lying));
+		RING_INSERT(l, lying, from);
 		o->n_lying++;
-	} else {
-		memmove(l->lying + from + 1, l->lying + to, (l->n_lying - to) * sizeof(*l->lying));
-		l->n_lying -= to - from - 1;
+	} else if (to - from > 1) {
 		o->n_lying -= to - from - 1;
+		RING_REMOVE(l, lying, from + 1, to);
 	}
-	l->lying[from] = *m;
+	*lying_at(l, from) = *m;
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
 /* k: the wait of m's call, or NULL. Nothing if k is over then. */
-static void compare_with(struct wrong_order *o, struct list *l, const struct wrong_order_message *m,
-	uint64_t error, struct kept *k)
+static inline void compare_with(struct wrong_order *o, struct list *l,
+	const struct wrong_order_message *m, uint64_t error, struct kept *k)
 {
 	const struct lying own = {m->enter, m->sent + error, m->path};
 
 	find_waiting(o, l, &own);
 	if (k && !k->over) {
-		const uint64_t until = m->enter + k->wait.ticks - error;
+		const uint64_t until = m->enter + k->ticks - error;
 		const struct lying *other = one_lying(l, m->leave, until);
 
 		if (other)
-			tell_found(o, k, other->path);
+			tell_found(o, l, k, m->enter, other->path);
 		else
 			keep_waiting(o, l, k, m, until);
 	}
@@ -328,10 +409,9 @@ void wrong_order_take_back(
 	struct list *l = list_of(o, destination, thread, FROM_ALL, false);
 	size_t at = l ? first_waiting(l, enter) : 0;
 
-	if (!l || at >= l->n_waiting || l->waiting[at].enter != enter)
+	if (!l || at >= l->n_waiting || waiting_at(l, at)->enter != enter)
 		return;
-	l->waiting[at].of->over = true;
-	let_go(o, l->waiting[at].of);
-	l->n_waiting--;
-	memmove(l->waiting + at, l->waiting + at + 1, (l->n_waiting - at) * sizeof(*l->waiting));
+	waiting_at(l, at)->of->over = true;
+	let_go(o, waiting_at(l, at)->of);
+	RING_REMOVE(l, waiting, at, at + 1);
 }
