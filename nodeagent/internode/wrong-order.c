@@ -262,18 +262,11 @@ static void copy_causes(struct wrong_order *o, struct kept *k, const struct caus
 		k->causes->at[i] = from->at[i];
 }
 
-/* The list's oldest waits go, if there is no room. NULL: and it has none. */
-static inline struct kept *new_kept(
-	struct wrong_order *o, struct list *l, const struct longest_wait *w)
+static inline struct kept *new_kept(struct wrong_order *o, const struct longest_wait *w)
 {
-	struct kept *k;
+	struct kept *k = match_pool_take_any(&o->kept);
 
-	if (o->kept.used >= WRONG_ORDER_KEPT)
-		forget_waiting(o, l, (l->n_waiting + 3) / 4);
-	if (o->kept.used >= WRONG_ORDER_KEPT)
-		return NULL;
-	k = match_pool_take_any(&o->kept);
-	k->lists = 1; /* until it has been compared */
+	k->lists = 1;
 	k->over = false;
 	k->ticks = w->ticks;
 	k->error = w->error;
@@ -284,6 +277,15 @@ static inline struct kept *new_kept(
 	if (w->causes.n)
 		copy_causes(o, k, &w->causes);
 	return k;
+}
+
+/* The list's oldest waits go, if there is no room. NULL: and it has none. It is in a list until it
+ * has been compared. */
+static struct kept *keep(struct wrong_order *o, struct list *l, const struct longest_wait *w)
+{
+	if (o->kept.used >= WRONG_ORDER_KEPT)
+		forget_waiting(o, l, (l->n_waiting + 3) / 4);
+	return o->kept.used < WRONG_ORDER_KEPT ? new_kept(o, w) : NULL;
 }
 
 static inline void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
@@ -387,12 +389,37 @@ static inline void compare_with(struct wrong_order *o, struct list *l,
 	keep_lying(o, l, &own);
 }
 
-/* Messages of one process are in the order of one clock; those of others, if errors are known. */
-void wrong_order_add(
-	struct wrong_order *o, const struct wrong_order_message *m, const struct longest_wait *wait)
+/* Mostly a message is the last one, both sent and received, and was not there for one that waited:
+ * then it is behind all others. False: it is not, or there is no room. */
+static inline bool add_last(struct wrong_order *o, struct list *l,
+	const struct wrong_order_message *m, const struct longest_wait *wait)
 {
-	struct list *all = list_of(o, m->destination, m->thread, FROM_ALL, true);
-	struct kept *k = wait ? new_kept(o, all, wait) : NULL;
+	const struct lying *last = l->n_lying ? lying_at(l, l->n_lying - 1) : NULL;
+	const struct waiting *w = l->n_waiting ? waiting_at(l, l->n_waiting - 1) : NULL;
+
+	if (m->error || !last || l->n_lying == l->cap_lying || l->n_lying >= WRONG_ORDER_MESSAGES ||
+		o->n_lying >= WRONG_ORDER_ALL || !is_before(last->enter, m->enter) ||
+		!is_before(last->sent, m->sent))
+		return false;
+	if (w && (!is_before(w->enter, m->enter) || is_before(m->sent, w->leave)))
+		return false;
+	if (wait) {
+		if (l->n_waiting == l->cap_waiting || l->n_waiting >= WRONG_ORDER_WAITS ||
+			o->kept.used >= WRONG_ORDER_KEPT || !is_before(last->enter, m->leave))
+			return false;
+		*waiting_at(l, l->n_waiting++) = (struct waiting){
+			m->enter, m->leave, m->enter + wait->ticks, new_kept(o, wait)};
+	}
+	*lying_at(l, l->n_lying++) = (struct lying){m->enter, m->sent, m->path};
+	o->n_lying++;
+	return true;
+}
+
+/* Messages of one process are in the order of one clock; those of others, if errors are known. */
+static __attribute__((noinline)) void add_anywhere(struct wrong_order *o, struct list *all,
+	const struct wrong_order_message *m, const struct longest_wait *wait)
+{
+	struct kept *k = wait ? keep(o, all, wait) : NULL;
 
 	if (m->error)
 		compare_with(o, list_of(o, m->destination, m->thread, m->source, true), m, 0, k);
@@ -400,6 +427,15 @@ void wrong_order_add(
 		compare_with(o, all, m, m->error, k);
 	if (k)
 		let_go(o, k);
+}
+
+void wrong_order_add(
+	struct wrong_order *o, const struct wrong_order_message *m, const struct longest_wait *wait)
+{
+	struct list *all = list_of(o, m->destination, m->thread, FROM_ALL, true);
+
+	if (!add_last(o, all, m, wait))
+		add_anywhere(o, all, m, wait);
 }
 
 void wrong_order_take_back(

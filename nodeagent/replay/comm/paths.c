@@ -70,11 +70,16 @@ void paths_moved(struct traffic_track *l, const struct node *from)
 	}
 }
 
-uint32_t traffic_path_now(const struct traffic *t, uint32_t path)
+static inline uint32_t path_now(const struct traffic *t, uint32_t path)
 {
 	while (path && path <= t->paths.n && t->paths.at[path - 1].now)
 		path = t->paths.at[path - 1].now;
 	return path;
+}
+
+uint32_t traffic_path_now(const struct traffic *t, uint32_t path)
+{
+	return path_now(t, path);
 }
 
 uint32_t traffic_path(struct traffic_track *l, struct node *n)
@@ -84,7 +89,7 @@ uint32_t traffic_path(struct traffic_track *l, struct node *n)
 
 struct node *traffic_path_node(const struct traffic *t, uint32_t path)
 {
-	path = traffic_path_now(t, path);
+	path = path_now(t, path);
 	return path && path <= t->paths.n ? t->paths.at[path - 1].node : NULL;
 }
 
@@ -108,15 +113,15 @@ void traffic_wait(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_
 		&(struct node_wait){.kind = kind, .late = late, .calls = calls, .ticks = ticks});
 }
 
-/* calls: 1 or, modulo 2^64, -1 */
-static void count_calls(struct traffic *t, const struct longest_wait *w, uint64_t calls)
+/* n: at its path, or NULL. calls: 1 or, modulo 2^64, -1 */
+static void count_calls(struct node *n, const struct longest_wait *w, uint64_t calls)
 {
-	traffic_wait_elsewhere(t, w->path,
-		&(struct node_wait){.kind = w->kind,
-			.late = w->late,
-			.calls = calls,
-			.ticks = calls * w->ticks,
-			.error = calls * w->error});
+	if (n)
+		calltree_wait(n, &(struct node_wait){.kind = w->kind,
+					 .late = w->late,
+					 .calls = calls,
+					 .ticks = calls * w->ticks,
+					 .error = calls * w->error});
 }
 
 void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t ticks)
@@ -130,8 +135,11 @@ void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t tic
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)
 {
 	if (t->conf->mpi_waits) {
-		count_calls(t, w, calls);
-		traffic_wait_at(t, w->path, w->enter, calls * w->ticks);
+		struct node *n = traffic_path_node(t, w->path);
+
+		count_calls(n, w, calls);
+		if (n)
+			calltree_wait_at(n, w->enter, calls * w->ticks, 1);
 	}
 	if (calls != 1)
 		traffic_cause_back(t, &w->causes);
@@ -139,7 +147,7 @@ void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint
 
 void traffic_wait_in_wrong_order(struct traffic *t, struct longest_wait *w, uint32_t path)
 {
-	count_calls(t, w, UINT64_MAX);
+	count_calls(traffic_path_node(t, w->path), w, UINT64_MAX);
 	traffic_wait_elsewhere(t, w->path,
 		&(struct node_wait){.kind = WAIT_WRONG_ORDER,
 			.late = w->late,
