@@ -72,30 +72,46 @@ struct arrivals {
 struct awaited {
 	const struct arrival *last[2]; /* of the group of the first arrival, and of the other one */
 	const struct arrival *root;
-	const struct arrival *last_below; /* of the ranks below the one that is looked at */
 };
 
+/* Two cache lines say all of most instances. Those of few members are as many as their calls that
+ * have not been read of all. */
 struct instance {
-	uint64_t id; /* of the communicator, or of a persistent call */
+	_Alignas(64) uint64_t id; /* of the communicator, or of a persistent call */
 	uint32_t ticket;
-	uint8_t kind, wait; /* enum collective_kind, enum wait_kind */
-	bool of_pair;	    /* of these two, ranks in comm; else of all members */
-	bool two_groups;
-	uint8_t log2;			      /* one in 2^log2 of such calls is compared */
-	uint32_t n, living;		      /* arrivals; of members that live here now */
-	struct instance *next;		      /* in its bucket */
-	struct arrivals *blocks, *last_block; /* of those that are not in few[] */
-	struct traffic *traffic;	      /* of the first that came ... */
-	struct comm *comm;		      /* ... and held there */
-	uint64_t since[2], first_since;	      /* when awaited.last came, and the first of all */
+	uint32_t n, living;		/* arrivals; of members that live here now */
+	uint8_t kind, wait;		/* enum collective_kind, enum wait_kind */
+	bool of_pair;			/* of one_awaited and one_waiting; else of all members */
+	bool two_groups;		/* of an intercommunicator */
+	struct comm *comm;		/* of the first that came, and held there */
+	struct arrivals *last_block;	/* of those that are not in few[] */
+	uint64_t since[2], first_since; /* of awaited.last, and of the first of all */
+
 	struct awaited awaited;
-	uint32_t
-		group; /* of an intercommunicator: the world rank of the first one's first member */
-	uint32_t root; /* as the record of the first one has it */
-	uint32_t one_awaited, one_waiting; /* of_pair */
+	struct traffic *traffic; /* of the first that came */
+	uint32_t root;		 /* as the record of the first one has it */
+	uint8_t log2;		 /* one in 2^log2 of such calls is compared */
+	struct instance *next;	 /* in its bucket */
 	struct instance *older, *newer;
-	_Alignas(64) struct arrival few[FEW]; /* the first ones */
+
+	struct arrival few[FEW]; /* the first ones */
+
+	/* not set where they say nothing */
+	struct arrivals *blocks;	  /* n > FEW */
+	const struct arrival *last_below; /* kinds by rank: of the ranks below the one looked at */
+	uint32_t group; /* two_groups: the world rank of the first one's first member */
+	uint32_t one_awaited, one_waiting; /* of_pair: ranks in comm */
 };
+
+_Static_assert(offsetof(struct instance, awaited) == 64, "a cache line that each arrival changes");
+_Static_assert(offsetof(struct instance, few) == 128, "two cache lines");
+
+/* Fetches i, which will be needed soon; i may be NULL. */
+static inline void fetch_instance(const struct instance *i)
+{
+	__builtin_prefetch(i, 1);
+	__builtin_prefetch((const char *)i + 64, 1);
+}
 
 /* A walk over the arrivals of an instance, in the order in which they came. Begins as zeros. */
 struct arrival_walk {

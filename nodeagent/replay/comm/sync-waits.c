@@ -11,6 +11,7 @@
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/sampling/sampling.h"
+#include "nodeagent/replay/tree/iterations.h"
 
 /* ---- instances ------------------------------------------------------------------ */
 
@@ -51,7 +52,7 @@ static void instance_unlink(struct sync *s, struct instance *i)
 static void instance_free(struct sync *s, struct instance *i)
 {
 	s->n_arrivals -= i->n;
-	for (struct arrivals *b = i->blocks, *next; b; b = next) {
+	for (struct arrivals *b = i->n > FEW ? i->blocks : NULL, *next; b; b = next) {
 		next = b->next;
 		match_pool_give(&s->arrivals, b);
 	}
@@ -76,7 +77,7 @@ void instance_drop(struct sync *s, struct instance *i)
 	instance_free(s, i);
 }
 
-/* Without the arrivals for which it has room. */
+/* Without what says nothing yet. */
 static void new_instance(struct instance *i, struct traffic *t, struct comm *comm, uint64_t id,
 	uint32_t ticket, struct purpose of)
 {
@@ -101,6 +102,7 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 		instance_drop(s, s->oldest);
 	}
 	i = match_pool_take_any(&s->instances);
+	fetch_instance(s->instances.vacant);
 	new_instance(i, t, comm, id, ticket, of);
 	i->older = s->newest;
 	*place_of(s, i->id, i->ticket) = i;
@@ -153,8 +155,8 @@ static const struct arrival *the_last_if_root(
 static const struct arrival *the_last_below(
 	const struct instance *i, const struct awaited *w, const struct arrival *a)
 {
-	(void)i, (void)a;
-	return w->last_below;
+	(void)w, (void)a;
+	return i->last_below;
 }
 
 /* By whether data of one member are needed by another one before that can return. */
@@ -210,23 +212,32 @@ static uint32_t late_rank(const struct arrival *a, const struct arrival *on)
 		       : UINT32_MAX;
 }
 
-/* Of the sum of such waits, each of which stands for `times` ones: which of them are looked at is
- * up to a hash, with the same chance for each. */
-static double variance_of(uint64_t times, uint64_t waited)
+/* Waits at one node that are counted together. */
+struct untold {
+	struct node *node;
+	size_t n;
+	struct waited at[SYNC_TOGETHER];
+};
+
+static inline void tell_all(struct untold *u)
 {
-	return (double)times * (double)(times - 1) * (double)waited * (double)waited;
+	if (u->n)
+		calltree_waits(u->node, u->at, u->n);
+	u->n = 0;
 }
 
 /* on: for whom it waited. times: for so many calls it stands. */
-static void count_blocking(enum wait_kind kind, const struct arrival *a, const struct arrival *on,
-	uint64_t waited, uint64_t times)
+static inline void count_blocking(struct untold *u, enum wait_kind kind, const struct arrival *a,
+	const struct arrival *on, uint64_t waited, uint64_t times)
 {
-	calltree_wait(a->node, &(struct node_wait){.kind = kind,
-				       .late = late_rank(a, on),
-				       .calls = times,
-				       .ticks = times * waited,
-				       .variance = variance_of(times, waited)});
-	calltree_wait_at(a->node, a->since, waited, times);
+	if (u->n && (u->node != a->node || u->n == SYNC_TOGETHER))
+		tell_all(u);
+	u->node = a->node;
+	u->at[u->n++] = (struct waited){.at = a->since,
+		.ticks = waited,
+		.times = times,
+		.kind = kind,
+		.late = late_rank(a, on)};
 }
 
 static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,
@@ -245,8 +256,8 @@ static void count_completion(struct sync *s, enum wait_kind kind, const struct a
 }
 
 /* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
-static void count_wait(struct sync *s, const struct instance *i, const struct arrival *a,
-	const struct arrival *on, bool only_child)
+static inline void count_wait(struct sync *s, const struct instance *i, const struct arrival *a,
+	const struct arrival *on, bool only_child, struct untold *untold)
 {
 	const enum wait_kind kind = i->wait;
 	const struct conf *conf = a->traffic->conf;
@@ -265,7 +276,7 @@ static void count_wait(struct sync *s, const struct instance *i, const struct ar
 	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
 		return;
 	if (conf->mpi_waits && waited && !only_child)
-		count_blocking(kind, a, on, waited, (uint64_t)1 << i->log2);
+		count_blocking(untold, kind, a, on, waited, (uint64_t)1 << i->log2);
 	if (conf->mpi_show_sync_time)
 		count_as_child(a, waited);
 }
@@ -309,6 +320,7 @@ static struct arrival **sort_by_rank(struct instance *i)
 		*end++ = arrival_next(i, &w);
 	qsort(sorted, i->n, sizeof(*sorted), by_rank_in_group);
 	i->awaited = (struct awaited){.root = NULL};
+	i->last_below = NULL;
 	for (uint32_t k = 0; k < i->n; k++) {
 		const struct arrival **last = &i->awaited.last[sorted[k]->other_group];
 
@@ -377,15 +389,18 @@ static void finish_by_rank(struct sync *s, struct instance *i, bool apart)
 {
 	const struct rule *rule = &rules[i->kind];
 	struct arrival **sorted = sort_by_rank(i);
+	struct untold untold;
 
+	untold.n = 0;
 	for (uint32_t k = 0; k < i->n && is_known(i); k++) {
 		const struct arrival *a = sorted[k], *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i, a, on, apart);
+		count_wait(s, i, a, on, apart, &untold);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
-		i->awaited.last_below = later_arrival(i->awaited.last_below, a);
+		i->last_below = later_arrival(i->last_below, a);
 	}
+	tell_all(&untold);
 	if (apart)
 		hand_over(s, i, sorted);
 	free(sorted);
@@ -397,14 +412,17 @@ static void finish_at_once(struct sync *s, struct instance *i)
 	const struct rule *rule = &rules[i->kind];
 	struct arrival_walk w = {0};
 	const struct arrival *a;
+	struct untold untold;
 
+	untold.n = 0;
 	while (is_known(i) && (a = arrival_next(i, &w))) {
 		const struct arrival *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i, a, on, false);
+		count_wait(s, i, a, on, false, &untold);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
 	}
+	tell_all(&untold);
 	instance_drop(s, i);
 }
 
@@ -437,7 +455,8 @@ static void count_later(struct sync *s, struct instance *i)
 		sync_settle(s);
 }
 
-static void settle_arrival(struct sync *s, struct instance *i, struct arrival_walk *w)
+static inline void settle_arrival(
+	struct sync *s, struct instance *i, struct arrival_walk *w, struct untold *untold)
 {
 	const struct arrival *a = arrival_next(i, w);
 
@@ -445,7 +464,7 @@ static void settle_arrival(struct sync *s, struct instance *i, struct arrival_wa
 		return;
 	__builtin_prefetch(a + 1);
 	if (is_known(i))
-		count_wait(s, i, a, rules[i->kind].whom(i, &i->awaited, a), false);
+		count_wait(s, i, a, rules[i->kind].whom(i, &i->awaited, a), false, untold);
 	arrival_let_go(a);
 }
 
@@ -453,13 +472,17 @@ static void settle_arrival(struct sync *s, struct instance *i, struct arrival_wa
 static void settle(struct sync *s)
 {
 	struct arrival_walk at[SYNC_TOGETHER] = {{0}};
+	struct untold untold;
 	uint32_t most = 0;
+
+	untold.n = 0;
 
 	for (uint32_t f = 0; f < s->n_complete; f++)
 		most = s->complete[f]->n > most ? s->complete[f]->n : most;
 	for (uint32_t k = 0; k < most; k++)
 		for (uint32_t f = 0; f < s->n_complete; f++)
-			settle_arrival(s, s->complete[f], &at[f]);
+			settle_arrival(s, s->complete[f], &at[f], &untold);
+	tell_all(&untold);
 	for (uint32_t f = 0; f < s->n_complete; f++)
 		instance_free(s, s->complete[f]);
 	s->n_complete = 0;

@@ -324,11 +324,12 @@ static inline __attribute__((always_inline)) struct instance *come(
 		i = instance_add(s, t, m->comm, m->id, m->ticket, of);
 		i->log2 = (uint8_t)m->log2;
 	}
+	fetch_instance(i->newer); /* mostly that of the next call */
 	if (comes_twice(i, t, m))
 		return NULL;
 	refresh(s, m->comm, t);
 	i->living += m->comm->is_local && (t->job == i->traffic->job || has_spawned_side(m->comm));
-	group = group_of(m->comm);
+	group = i->two_groups ? group_of(m->comm) : 0;
 	a = instance_add_arrival(s, i);
 	is_root = m->root == (i->two_groups ? MESSAGE_ROOT_HERE : m->comm->rank);
 	other_group = i->two_groups && i->n > 1 && group != i->group;
@@ -347,8 +348,9 @@ static inline __attribute__((always_inline)) struct instance *come(
 		.no_root = m->root == MESSAGE_NO_RANK,
 		.other_group = other_group};
 	if (i->n == 1) {
-		i->group = group;
 		i->root = m->root;
+		if (i->two_groups)
+			i->group = group;
 	}
 	instance_await(i, a, m->since, other_group, is_root);
 	return i;

@@ -322,13 +322,15 @@ static bool same_late(const struct node_wait *a, const struct node_wait *b)
 
 /*
  * With many ranks a call has waited for more than are told apart: so of many rows a byte each is
- * compared first, in words of eight, and of each kind it is known how many rows there are.
+ * compared first, in words of eight, if there is any like it, and of each kind it is known how many
+ * rows there are.
  */
 #define INDEXED_FROM 8u
 #define INDEXED	     32u /* the first ones */
 
 struct wait_index {
 	uint64_t bytes[INDEXED / 8];
+	uint64_t some; /* a bit for each row: bit_of() its byte */
 	struct {
 		uint32_t rows, all_others; /* all_others: 1 + its row; 0: there is none */
 	} of_kind[WAIT_KINDS_END + 1];	   /* at last those of kinds that are none */
@@ -343,6 +345,11 @@ static uint8_t byte_of(const struct node_wait *w)
 	return (uint8_t)((who ^ (uint64_t)w->kind << 59) * 0x9e3779b97f4a7c15u >> 56);
 }
 
+static inline uint64_t bit_of(uint8_t byte)
+{
+	return (uint64_t)1 << byte % 64;
+}
+
 static void index_row(struct node_waits *w, size_t row)
 {
 	const struct node_wait *at = &w->at[row];
@@ -350,6 +357,7 @@ static void index_row(struct node_waits *w, size_t row)
 	const uint32_t kind = at->kind < WAIT_KINDS_END ? at->kind : WAIT_KINDS_END;
 
 	w->index->of_kind[kind].rows++;
+	w->index->some |= bit_of(byte_of(at));
 	if (at->late == UINT32_MAX && !at->thread && !at->path && kind < WAIT_KINDS_END)
 		w->index->of_kind[kind].all_others = (uint32_t)row + 1;
 	if (row < INDEXED)
@@ -370,8 +378,11 @@ static void index_new_row(struct node_waits *w)
 /* NULL: there is none. */
 static struct node_wait *find_indexed(const struct node_waits *w, const struct node_wait *like)
 {
-	const uint64_t all = EACH_BYTE(byte_of(like));
+	const uint8_t byte = byte_of(like);
+	const uint64_t all = EACH_BYTE(byte);
 
+	if (!(w->index->some & bit_of(byte)))
+		return NULL;
 	for (size_t k = 0; k < INDEXED / 8 && 8 * k < w->n; k++) {
 		const uint64_t other = w->index->bytes[k] ^ all;
 		/* set for each byte that is the same, and for some behind such a one */
@@ -440,7 +451,7 @@ static __attribute__((noinline)) struct node_wait *make_wait(
 }
 
 /* All others of a kind of which there are as many as are told apart; or NULL. */
-static struct node_wait *others_of(const struct node_waits *w, const struct node_wait *like)
+static inline struct node_wait *others_of(const struct node_waits *w, const struct node_wait *like)
 {
 	const struct wait_index *index = w->index;
 
@@ -501,6 +512,52 @@ void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t time
 			period_add_wait(n->extra->period, at, times * ticks);
 		if (n->extra && n->extra->slices)
 			add_wait_slices(n->extra->slices, at, ticks, times);
+	}
+}
+
+/* Of the sum of such waits: which of them are looked at is up to a hash, with the same chance for
+ * each. */
+static double variance_of(const struct waited *w)
+{
+	return w->times == 1 ? 0.0
+			     : (double)w->times * (double)(w->times - 1) * (double)w->ticks *
+				       (double)w->ticks;
+}
+
+/* With many ranks mostly all others of its kind. */
+static inline struct node_wait *row_of(struct node_waits *all, const struct waited *w)
+{
+	const struct node_wait like = {.kind = w->kind, .late = w->late};
+	struct node_wait *others = NULL;
+
+	if (all->index && !(all->index->some & bit_of(byte_of(&like))))
+		others = others_of(all, &like);
+	return others ? others : find_wait(all, &like);
+}
+
+static void add_rows(struct node_waits *all, const struct waited *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct node_wait *row = row_of(all, &w[i]);
+
+		row->calls += w[i].times;
+		row->ticks += w[i].times * w[i].ticks;
+		row->variance += variance_of(&w[i]);
+	}
+}
+
+void calltree_waits(struct node *n, const struct waited *w, size_t n_waits)
+{
+	add_rows(&calltree_extra(n)->waits, w, n_waits);
+	for (; n; n = n->parent) {
+		struct node_extra *e = n->extra;
+
+		if (e && e->iterations)
+			iterations_add_waits(e->iterations, w, n_waits);
+		if (e && e->period)
+			period_add_waits(e->period, w, n_waits);
+		for (size_t i = 0; e && e->slices && i < n_waits; i++)
+			add_wait_slices(e->slices, w[i].at, w[i].ticks, w[i].times);
 	}
 }
 

@@ -64,6 +64,7 @@ struct iterations;
 struct node_memory;
 struct period;
 struct slices;
+struct waited;
 
 /* Messages of the calls at one node. Times in ticks. */
 struct node_messages {
@@ -325,6 +326,8 @@ void calltree_wait(struct node *n, const struct node_wait *more);
  * times: number of calls for which this one stands.
  */
 void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t times);
+/* Both, of several waits in calls at n. */
+void calltree_waits(struct node *n, const struct waited *w, size_t n_waits);
 
 /* Node i, in the order they were made: parents first; 0 is the root. */
 struct node *calltree_at(struct calltree *t, size_t i);

@@ -240,7 +240,7 @@ static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
 }
 
 /* The last run that began by then. */
-static struct iteration_run *run_at(struct iterations *all, uint64_t at)
+static inline struct iteration_run *run_at(struct iterations *all, uint64_t at)
 {
 	size_t low = 0, high = runs_of(all);
 
@@ -257,12 +257,23 @@ static struct iteration_run *run_at(struct iterations *all, uint64_t at)
 	return &all->run[low];
 }
 
-void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
+static inline void add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
 {
 	if (!all->n || (int64_t)(at - all->until) >= 0)
 		all->open_wait += ticks;
 	else if ((int64_t)(at - all->first) >= 0)
 		run_at(all, at)->wait_ticks += ticks;
+}
+
+void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
+{
+	add_wait(all, at, ticks);
+}
+
+void iterations_add_waits(struct iterations *all, const struct waited *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_wait(all, w[i].at, w[i].times * w[i].ticks);
 }
 
 void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ticks)

@@ -40,6 +40,13 @@ struct iteration_run {
 struct iterations;
 struct node;
 
+/* `times' waits for a rank, of so many ticks each, one of which began at `at': kind and late are
+ * those of struct node_wait. */
+struct waited {
+	uint64_t at, ticks, times;
+	uint32_t kind, late;
+};
+
 struct iterations *iterations_new(void);
 void iterations_free(struct iterations *all);
 
@@ -61,6 +68,8 @@ void iterations_add_off(struct iterations *all, uint64_t ns);
  * modulo 2^64, to take some back.
  */
 void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks);
+/* The same of n of them. */
+void iterations_add_waits(struct iterations *all, const struct waited *w, size_t n);
 /*
  * True if iterations_add_callees() should be called for a call that ends after `took' ticks. For
  * that the caller must settle `unsettled' sequences; if that is much work for so short a call, this

@@ -23,8 +23,8 @@ struct period {
 	uint64_t mpi, off; /* of the function, in MPI */
 	unsigned n, next;  /* the path that is expected next */
 	bool judges;
-	unsigned n_first;  /* that are is_first, with iterations */
-	unsigned n_kept;   /* with iterations */
+	unsigned n_first; /* that are is_first, with iterations */
+	unsigned n_kept;  /* with iterations */
 	struct path at[PERIOD_PATHS];
 };
 
@@ -267,4 +267,11 @@ void period_add_wait(struct period *p, uint64_t at, uint64_t ticks)
 	for (unsigned i = 0; p->n_kept && i < p->n; i++)
 		if (p->at[i].loop.iterations)
 			iterations_add_wait(p->at[i].loop.iterations, at, ticks);
+}
+
+void period_add_waits(struct period *p, const struct waited *w, size_t n)
+{
+	for (unsigned i = 0; p->n_kept && i < p->n; i++)
+		if (p->at[i].loop.iterations)
+			iterations_add_waits(p->at[i].loop.iterations, w, n);
 }

@@ -15,6 +15,7 @@
 
 struct iterations;
 struct node;
+struct waited;
 struct path;
 struct off_cpu;
 struct period;
@@ -77,5 +78,6 @@ void period_end(struct period *p);
 
 /* As iterations_add_wait(), of all. */
 void period_add_wait(struct period *p, uint64_t at, uint64_t ticks);
+void period_add_waits(struct period *p, const struct waited *w, size_t n);
 
 #endif
