@@ -69,7 +69,7 @@ static int add_run(struct reported *all, char *path, const char *base)
 	all->names[all->n] = run_short_name(path);
 	all->values[all->n] = values;
 	if (!all->n)
-		all->timeline = timeline_read(run->paths, run->n_paths);
+		all->timeline = timeline_read(run->paths, run->n_paths, values);
 	all->runs[all->n] = (struct page_run){
 		all->names[all->n], values, all->n ? NULL : timeline_page(all->timeline)};
 	if (!all->n++)

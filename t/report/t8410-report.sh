@@ -197,6 +197,25 @@ test_expect 'what is too large is shown in part; of a flight recorder one event'
 	grep "Calls of all threads in the last .* before the event death" kept.html
 	[ "$(python3 part.py kept.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]'
 
+test_expect 'of several slow iterations that a flight recorder has, the longest is shown, not the first by its name' '
+	printf "%s\\n" "#include <unistd.h>" "static void step(int i) { usleep(i == 60 ? 500000 : i == 120 ? 250000 : 15000); }" \
+		"int main(void) { for (int i = 0; i < 170; i++) step(i); return 0; }" >stalls.c
+	cc_traced stalls stalls.c -O0
+	limit "$VFTR" run -q -k sampling.keep=10s -k sampling.when=slow -k sampling.pause=0 -k profile.sample=0 \
+		-o stalls.run -- ./stalls
+	recorded=$(echo stalls.run/*slow60.vfd)
+	for event in slow120 signal1; do # slow120 is the first by its name
+		cp "$recorded" "${recorded%slow60.vfd}$event.vfd"
+	done
+	limit viewer/bin/vftr report -o stalls.html stalls.run
+	has stalls.html " before the event slow60; vftr-open(1) shows those of other events."
+	cp "$recorded" "${recorded%slow60.vfd}death-rank0.vfd"
+	limit viewer/bin/vftr report -o stalls.html stalls.run
+	has stalls.html " before the event death-rank0; "
+	rm stalls.run/*death* stalls.run/*signal1* "$recorded"
+	limit viewer/bin/vftr report -o stalls.html stalls.run
+	has stalls.html " before the event slow120."'
+
 test_expect 'a damaged sampling file costs the time line alone; names that have no room do, and it is said' '
 	limit "$VFTR" run -q --trace -o hurt -- ./short
 	for f in hurt/*.vfd; do

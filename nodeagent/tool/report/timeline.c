@@ -14,6 +14,7 @@
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/export/export.h"
+#include "nodeagent/html/json-tree.h"
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/trace/format.h"
 
@@ -29,7 +30,8 @@
 struct files {
 	struct vfd_file **files;
 	size_t n, cap;
-	char *event; /* of the first one's name, or NULL */
+	char *event;   /* "slow137.vfd": whose files these are, or NULL */
+	size_t events; /* on all nodes, of which it is one */
 };
 
 struct timeline {
@@ -109,31 +111,69 @@ static void add_file(struct files *in, const char *path)
 	in->files[in->n++] = f;
 }
 
-/* Is this the name of a sampling file of an event, on the node of the profile STEM.vfp? */
-static bool is_of_event(const char *name, const char *stem, const char *event)
+/* The event of a sampling file of this name, if it is on the node of the profile STEM.vfp; else "".
+ */
+static const char *event_of(const char *name, const char *stem)
 {
 	const size_t n = strlen(stem), bytes = strlen(name);
 	const char *found = result_event_in(name);
 
 	return !strncmp(name, stem, n) && found == name + n + 1 && bytes > 4 &&
-	       !strcmp(name + bytes - 4, ".vfd") && (!event || !strcmp(found, event));
+			       !strcmp(name + bytes - 4, ".vfd")
+		       ? found
+		       : "";
 }
 
-static void add_event(struct files *in, const char *directory, const char *stem)
+/* How long the iteration was for which the recorder has written, or longer, if the JSON has several
+ * in one step. 0: it is not known. */
+static double slow_s(const struct json_tree *all, const char *event)
+{
+	const struct value *steps =
+		value_member(all, value_member(all, json_tree_root(all), "iterations"), "steps");
+	const double number = strtod(event + strlen(result_events[EVENT_SLOW]), NULL);
+	double s = 0.0;
+
+	for (const struct value *v = value_first(all, steps); v; v = value_next(all, v))
+		if (value_real_of(all, v, "first") <= number)
+			s = value_real_of(all, v, "most_s");
+	return s;
+}
+
+/* What a reader wants to see first: a death, then the longest iteration. */
+static double weight_of(const struct json_tree *all, const char *event)
+{
+	if (!strncmp(event, result_events[EVENT_DEATH], strlen(result_events[EVENT_DEATH])))
+		return INFINITY;
+	if (!strncmp(event, result_events[EVENT_SLOW], strlen(result_events[EVENT_SLOW])))
+		return slow_s(all, event);
+	return -1.0;
+}
+
+/* The folder of a profile, and the begin of the names of its node's files. False: it has none. */
+static bool split_path(const char *profile, char **directory, char **stem)
+{
+	const size_t n = strlen(profile);
+
+	if (n <= 4 || strcmp(profile + n - 4, ".vfp"))
+		return false;
+	*directory = file_directory(profile);
+	*stem = xasprintf("%.*s", (int)(strlen(basename(profile)) - 4), basename(profile));
+	return true;
+}
+
+static void look_for_events(
+	struct files *in, const struct json_tree *all, const char *directory, const char *stem)
 {
 	struct dirent **list;
 	const int n = scandir(directory, &list, NULL, alphasort);
-	bool found = false;
 
 	for (int i = 0; i < n; i++) {
-		if (!found && is_of_event(list[i]->d_name, stem, in->event)) {
-			char *path = xasprintf("%s/%s", directory, list[i]->d_name);
+		const char *event = event_of(list[i]->d_name, stem);
 
-			found = true;
-			if (!in->event)
-				in->event = xstrdup(result_event_in(list[i]->d_name));
-			add_file(in, path);
-			free(path);
+		in->events += *event != '\0';
+		if (*event && (!in->event || weight_of(all, event) > weight_of(all, in->event))) {
+			free(in->event);
+			in->event = xstrdup(event);
 		}
 		free(list[i]);
 	}
@@ -141,21 +181,56 @@ static void add_event(struct files *in, const char *directory, const char *stem)
 		free(list);
 }
 
+static bool is_there(const char *directory, const char *stem, const char *end)
+{
+	char *path = xasprintf("%s/%s%s", directory, stem, end);
+	const bool is = !access(path, F_OK);
+
+	free(path);
+	return is;
+}
+
+/* Of a run that was recorded as a whole there are no events. */
+static void choose_event(
+	struct files *in, const struct json_tree *all, char *const *profiles, size_t n)
+{
+	bool whole = false;
+
+	for (size_t i = 0; i < n && !whole; i++) {
+		char *directory, *stem;
+
+		if (!split_path(profiles[i], &directory, &stem))
+			continue;
+		whole = is_there(directory, stem, ".vfd");
+		if (!whole)
+			look_for_events(in, all, directory, stem);
+		free(directory);
+		free(stem);
+	}
+	if (whole) {
+		free(in->event);
+		in->event = NULL;
+	}
+}
+
 static void add_files_of(struct files *in, const char *profile)
 {
-	const size_t n = strlen(profile);
-	char *directory, *stem, *path;
+	static const char *const marks[] = {"_", "-"};
+	char *directory, *stem;
 
-	if (n <= 4 || strcmp(profile + n - 4, ".vfp"))
+	if (!split_path(profile, &directory, &stem))
 		return;
-	path = xasprintf("%.*s.vfd", (int)(n - 4), profile);
-	directory = file_directory(profile);
-	stem = xasprintf("%.*s", (int)(strlen(basename(path)) - 4), basename(path));
-	if (!in->event && !access(path, F_OK))
-		add_file(in, path);
-	else
-		add_event(in, directory, stem);
-	free(path);
+	for (size_t i = 0; i < (in->event ? ARRAY_SIZE(marks) : 1); i++) {
+		char *end = in->event ? xasprintf("%s%s", marks[i], in->event) : xstrdup(".vfd");
+
+		if (is_there(directory, stem, end)) {
+			char *path = xasprintf("%s/%s%s", directory, stem, end);
+
+			add_file(in, path);
+			free(path);
+		}
+		free(end);
+	}
 	free(stem);
 	free(directory);
 }
@@ -291,9 +366,10 @@ static char *note_of(const struct files *in, const struct vfd_span *span)
 	const bool is_all = span->from == all.from && span->to == all.to;
 
 	if (in->event)
-		return xasprintf("Calls of all threads in the%s %s before the event %.*s.",
+		return xasprintf("Calls of all threads in the%s %s before the event %.*s%s.",
 			is_all ? "" : " last", quantity_seconds(s).text,
-			(int)strcspn(in->event, "."), in->event);
+			(int)strcspn(in->event, "."), in->event,
+			in->events > in->n ? "; vftr-open(1) shows those of other events" : "");
 	if (is_all)
 		return xstrdup("Calls of all threads that were recorded.");
 	return xasprintf(
@@ -301,12 +377,14 @@ static char *note_of(const struct files *in, const struct vfd_span *span)
 		quantity_seconds(s).text);
 }
 
-struct timeline *timeline_read(char *const *profiles, size_t n)
+struct timeline *timeline_read(char *const *profiles, size_t n, const struct json_tree *all)
 {
 	struct files in = {0};
 	struct timeline *t = NULL;
 	char *viewer = viewer_of();
 
+	if (viewer)
+		choose_event(&in, all, profiles, n);
 	for (size_t i = 0; viewer && i < n; i++)
 		add_files_of(&in, profiles[i]);
 	if (in.n) {
