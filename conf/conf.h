@@ -168,7 +168,8 @@ int conf_add_tag(struct conf *c, const char *tag, char **error);
 char *conf_next_pattern(const char **list);
 /* What a pattern "file:NAME" has behind the colon, or NULL: it is one of names. */
 const char *conf_pattern_file(const char *pattern);
-/* `list' with another pattern, whose commas need no backslash. The caller frees; NULL: no memory. */
+/* `list' with another pattern, whose commas need no backslash. The caller frees; NULL: no memory.
+ */
 char *conf_add_pattern(const char *list, const char *pattern);
 
 /* True if `list', the value of a WORDS, has this word. */
@@ -217,6 +218,12 @@ void conf_print(const struct conf *c, FILE *f);
 bool conf_is_changed(const struct conf *c);
 /* The value of one key, as JSON; the caller frees. */
 char *conf_value_text(const struct conf *c, enum conf_id id);
+/*
+ * Tells each key that has another value than c's layout gives it, and its value as JSON, in the
+ * order of the table. 0, or -1 if there is no memory: then some have not been told.
+ */
+int conf_changes(const struct conf *c, void (*tell)(void *ctx, const char *key, const char *value),
+	void *ctx);
 
 /* Row of a key (any case), or CONF_N_OPTIONS. */
 enum conf_id conf_find(const char *key);

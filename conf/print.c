@@ -100,3 +100,37 @@ bool conf_is_changed(const struct conf *c)
 	conf_free(usual);
 	return changed;
 }
+
+/* The defaults of the layout that c has. NULL: no memory. */
+static struct conf *usual_of(const struct conf *c)
+{
+	struct conf *usual = conf_default();
+	char *error = NULL;
+
+	if (usual && !conf_set(usual, "output.layout", c->output_layout, &error) &&
+		!conf_settle_layout(usual))
+		return usual;
+	free(error);
+	conf_free(usual);
+	return NULL;
+}
+
+int conf_changes(const struct conf *c, void (*tell)(void *ctx, const char *key, const char *value),
+	void *ctx)
+{
+	struct conf *usual = usual_of(c);
+	bool failed = !usual;
+
+	for (size_t i = 0; !failed && i < CONF_N_OPTIONS; i++) {
+		char *is = conf_value_text(c, (enum conf_id)i);
+		char *was = conf_value_text(usual, (enum conf_id)i);
+
+		failed = !is || !was;
+		if (!failed && strcmp(is, was))
+			tell(ctx, conf_options[i].path, is);
+		free(is);
+		free(was);
+	}
+	conf_free(usual);
+	return failed ? -1 : 0;
+}

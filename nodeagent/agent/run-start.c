@@ -23,6 +23,7 @@
 
 #define COMMAND_MOST 4096	 /* bytes of a command line that are kept */
 #define CMDLINE_MOST (128 << 10) /* that are read of a process' */
+#define CHANGES_MOST (64 << 10)	 /* of the configuration that are kept */
 #define BUILDS_MOST  256
 
 struct run_start {
@@ -245,6 +246,37 @@ static char *tags_of(const struct conf *c)
 	return list;
 }
 
+struct changes {
+	char **words;
+	size_t n_words, cap_words;
+};
+
+/* Tags have a place of their own. */
+static void add_change(void *ctx, const char *key, const char *value)
+{
+	struct changes *to = ctx;
+
+	if (strcmp(key, "output.tags"))
+		*LIST_ADD(to, words) = xasprintf("%s=%s", key, value);
+}
+
+/* NULL: there are none. */
+static char *changes_of(const struct conf *c)
+{
+	struct changes all = {0};
+	char *list;
+	size_t left;
+
+	if (conf_changes(c, add_change, &all))
+		die(OWN_FAILURE, "out of memory");
+	*LIST_ADD(&all, words) = NULL;
+	list = all.n_words > 1 ? words_list(all.words, CHANGES_MOST, &left) : NULL;
+	for (size_t i = 0; i + 1 < all.n_words; i++)
+		free(all.words[i]);
+	free(all.words);
+	return list;
+}
+
 static void put_start(const struct host *host, struct profile *out)
 {
 	const struct agent *a = agent_of((struct host *)host);
@@ -262,6 +294,7 @@ static void put_start(const struct host *host, struct profile *out)
 	s->job = copy_of(s->job);
 	s->tags = tags_of(host->conf);
 	s->mpi = copy_of(host->mpi_library);
+	s->changes = changes_of(host->conf);
 	for (size_t i = 0; i < r->n_builds; i++) {
 		const struct profile_build *b = &r->builds[i];
 

@@ -242,6 +242,21 @@ static bool are_tags(const char *list)
 	return good;
 }
 
+/* Each is KEY=VALUE. */
+static bool are_changes(const char *list)
+{
+	char *change;
+	bool good = true;
+
+	while (good && (change = words_next(&list))) {
+		const size_t key = strcspn(change, "=");
+
+		good = key && change[key];
+		free(change);
+	}
+	return good;
+}
+
 const char *check_start(const struct profile *p, const void *record)
 {
 	const struct profile_start *s = record;
@@ -249,6 +264,8 @@ const char *check_start(const struct profile *p, const void *record)
 	if (s != p->starts || s->whose >= PROFILE_START_KINDS || s->time_s < 0 ||
 		s->time_s > YEAR_9999_S || s->zone_s < -DAY_S || s->zone_s > DAY_S)
 		return "a start of the run that cannot be";
+	if (s->changes && !are_changes(s->changes))
+		return "a configuration that cannot be";
 	return s->tags && !are_tags(s->tags) ? "tags of the run that cannot be" : NULL;
 }
 

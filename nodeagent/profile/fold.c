@@ -288,7 +288,8 @@ static int text_order(const char *a, const char *b)
 ORDER_BY(start_order, struct profile_start,
 	RISING(agent) ?: RISING(time_s) ?: RISING(zone_s) ?: RISING(whose) ?: RISING(left) ?:
 	text_order(x->command, y->command) ?: text_order(x->directory, y->directory) ?:
-	text_order(x->job, y->job) ?: text_order(x->tags, y->tags))
+	text_order(x->job, y->job) ?: text_order(x->tags, y->tags) ?:
+	text_order(x->changes, y->changes))
 
 void fold_start(void *x, const void *y)
 {

@@ -71,6 +71,10 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'waits in MPI are apart where first threads alo
 		$(mpirun_of $mpi) -np 3 "$BIN/findings" slow
 	limit "$VFTR" report -o helped.html helped
 	python3 "$SAME" helped.html helped/profile.json
+	has helped.html "<th scope=\"row\">files.active</th><td>true</td>"
+	has helped.html "<th scope=\"row\">profile.sample</th><td>0</td>"
+	hasnt slow.html "<th scope=\"row\">files.active</th>"
+	hasnt slow.html "<th scope=\"row\">profile.sample</th>"
 	for html in slow helped; do
 		has $html.html ">MPI, but for waits</text>"
 		has $html.html ">waits for other ranks in MPI</text>"

@@ -44,6 +44,7 @@ static const struct list nodes_lists[] = {
 	{"agents", "Agents"},
 	{"clocks", "Clocks of nodes against that of the first"},
 	{"started", "How it was started"},
+	{"configuration", "Configuration, where it is not the default"},
 	{"builds", "Programs"},
 	{"dead", "Processes that did not end normally"},
 	{"first_end", "The first of them"},

@@ -278,30 +278,26 @@ void section_warnings(FILE *f, const struct report *r)
 	section_open_requests(f, r);
 }
 
-/* Keys that have another value than this layout gives them, as on a command line. */
+struct changes {
+	FILE *f;
+	size_t n;
+};
+
+static void print_change(void *ctx, const char *key, const char *value)
+{
+	struct changes *to = ctx;
+
+	if (!to->n++)
+		fputs("\nConfiguration, where it is not the default of this layout\n", to->f);
+	fprintf(to->f, "   %s=", key);
+	section_text(to->f, "", value, "\n");
+}
+
+/* As on a command line. */
 static void print_changes(FILE *f, const struct conf *c)
 {
-	const char *title = "\nConfiguration, where it is not the default of this layout\n";
-	struct conf *usual = conf_default();
-	char *error = NULL;
-
-	if (!usual || conf_set(usual, "output.layout", c->output_layout, &error) ||
-		conf_settle_layout(usual))
+	if (conf_changes(c, print_change, &(struct changes){.f = f}))
 		die(125, "out of memory");
-	for (int i = 0; i < CONF_N_OPTIONS; i++) {
-		char *value = conf_value_text(c, i), *of_usual = conf_value_text(usual, i);
-
-		if (!value || !of_usual)
-			die(125, "out of memory");
-		if (strcmp(value, of_usual)) {
-			fprintf(f, "%s   %s=", title, conf_options[i].path);
-			section_text(f, "", value, "\n");
-			title = "";
-		}
-		free(value);
-		free(of_usual);
-	}
-	conf_free(usual);
 }
 
 void section_config(FILE *f, const struct report *r)

@@ -81,6 +81,23 @@ static void write_start(struct json *j, const struct profile_start *s)
 	json_close(j);
 }
 
+static void write_changes(struct json *j, const char *list)
+{
+	char *change;
+
+	json_array(j, "configuration");
+	for (; (change = words_next(&list)); free(change)) {
+		char *equals = strchr(change, '=');
+
+		*equals = '\0'; /* check_start() */
+		json_object(j, NULL);
+		json_string(j, "key", change);
+		json_string(j, "value", equals + 1);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 ROW_VALUE(bool, has_id, profile_build, *at->id)
 ROW_VALUE(bool, has_compiler, profile_build, *at->compiler)
 
@@ -99,6 +116,8 @@ void json_started(struct json *j, const struct report *r)
 {
 	if (r->p->n_starts)
 		write_start(j, r->p->starts);
+	if (r->p->n_starts && r->p->starts->changes)
+		write_changes(j, r->p->starts->changes);
 	if (r->p->n_builds)
 		columns_json(j, r, &build_list);
 }

@@ -294,6 +294,11 @@ static void tag_twice(struct profile *p)
 	started(p)->tags = xstrdup("a=1\na=2\n");
 }
 
+static void configuration_without_value(struct profile *p)
+{
+	started(p)->changes = xstrdup("report=true\nreport\n");
+}
+
 static void build_of_nothing(struct profile *p)
 {
 	ADD_ELEMENT(p, builds)->path = xstrdup("/a");
@@ -390,6 +395,7 @@ static const struct {
 	{tag_without_value, "tags of the run that cannot be"},
 	{tag_without_key, "tags of the run that cannot be"},
 	{tag_twice, "tags of the run that cannot be"},
+	{configuration_without_value, "a configuration that cannot be"},
 	{build_of_nothing, "a text is missing"},
 	{endless_class, "the times of a rank that cannot be"},
 	{endless_thread, "the times of a rank's threads that cannot be"},
