@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for other ranks, and for threads of the same one, by call path: waits[] of a profile. */
+/*
+ * Waits for other ranks, and for threads of the same one, by call path: waits[] of a profile; those
+ * for ranks by who has waited and for whom, too: wait_pairs[].
+ */
 #include "nodeagent/gather/internal.h"
 
 #include <math.h>
@@ -49,7 +52,68 @@ static uint32_t late_stack(const struct gather_from *g, const struct node_wait *
 	return at ? *at + 1 : 0;
 }
 
-static void add_wait(const struct gather_from *g, const struct node_wait *w, uint32_t stack_at)
+/* ---- by who has waited ------------------------------------------------------------------- */
+
+#define SIDE 256u /* ranks, or groups of them, that are told apart */
+
+/* What one rank has waited for each of the others. */
+struct waited {
+	uint32_t log2; /* of the ranks in a group */
+	struct {
+		uint64_t calls, ns;
+	} of[SIDE];
+};
+
+static void add_pair(const struct gather_from *g, const struct waited *all, uint32_t late,
+	uint64_t calls, uint64_t ns)
+{
+	struct profile_wait_pair *to = profile_add(g->out, PROFILE_WAIT_PAIRS);
+
+	to->log2 = all->log2;
+	to->rank = g->rank < PROFILE_UNRANKED ? g->rank >> all->log2 << all->log2 : g->rank;
+	to->late = late;
+	to->calls = calls;
+	to->ns = ns;
+}
+
+/* As profile_settle_lists() adds up what is of one pair, those of whom there are few may come as
+ * they are. */
+static void add_waited(
+	const struct gather_from *g, struct waited *all, const struct profile_wait *w)
+{
+	const uint32_t group = w->late < PROFILE_UNRANKED ? w->late >> all->log2 : SIDE;
+
+	if (wait_is_of_threads(w->kind))
+		return;
+	if (group >= SIDE) {
+		add_pair(g, all, w->late, w->calls, w->ns);
+		return;
+	}
+	all->of[group].calls += w->calls;
+	all->of[group].ns += w->ns;
+}
+
+static struct waited *waited_of(const struct gather_from *g)
+{
+	struct waited *all = xcalloc(1, sizeof(*all));
+
+	while (g->rank < PROFILE_UNRANKED && g->p->size > 0 &&
+		(uint32_t)(g->p->size - 1) >> all->log2 >= SIDE)
+		all->log2++;
+	return all;
+}
+
+static void store_waited(const struct gather_from *g, const struct waited *all)
+{
+	for (uint32_t i = 0; i < SIDE; i++)
+		if (all->of[i].calls)
+			add_pair(g, all, i << all->log2, all->of[i].calls, all->of[i].ns);
+}
+
+/* ---- by call path ------------------------------------------------------------------------ */
+
+static void add_wait(const struct gather_from *g, const struct node_wait *w, uint32_t stack_at,
+	struct waited *all)
 {
 	struct profile_wait *to;
 
@@ -65,6 +129,7 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	to->ns = clocks_ns(&g->host->clocks, w->ticks);
 	to->error_ns = clocks_ns(&g->host->clocks, w->error) +
 		       (uint64_t)(2.0 * sqrt(w->variance) * g->host->clocks.ns_per_tick);
+	add_waited(g, all, to);
 }
 
 /* Processes by their traffic. */
@@ -161,13 +226,16 @@ static void add_causes(const struct gather_from *g)
 void gather_waits(const struct gather_from *g)
 {
 	struct calltree *tree = g->p->ended_tree;
+	struct waited *all = waited_of(g);
 
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node *n = calltree_at(tree, i);
 
 		for (size_t k = 0; n->extra && k < n->extra->waits.n; k++)
-			add_wait(g, &n->extra->waits.at[k], g->node[i]);
+			add_wait(g, &n->extra->waits.at[k], g->node[i], all);
 	}
+	store_waited(g, all);
+	free(all);
 	if (g->p->traffic)
 		add_causes(g);
 }

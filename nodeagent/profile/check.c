@@ -106,6 +106,14 @@ const char *check_wait(const struct profile *p, const void *record)
 	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
 }
 
+const char *check_wait_pair(const struct profile *p, const void *record)
+{
+	const struct profile_wait_pair *w = record;
+
+	(void)p;
+	return w->log2 < 32 ? NULL : "a wait of too many ranks";
+}
+
 const char *check_lock(const struct profile *p, const void *record)
 {
 	const struct profile_lock *l = record;

@@ -49,6 +49,7 @@ const char *check_compared(const struct profile *p, const void *record);
 const char *check_sampled(const struct profile *p, const void *record);
 const char *check_cause(const struct profile *p, const void *record);
 const char *check_wait(const struct profile *p, const void *record);
+const char *check_wait_pair(const struct profile *p, const void *record);
 const char *check_lock(const struct profile *p, const void *record);
 const char *check_iteration(const struct profile *p, const void *record);
 const char *check_slice(const struct profile *p, const void *record);

@@ -118,6 +118,8 @@ def sums_of(runs):
 	sums.add(sum(ordered[len(shown):]))
 	pairs = runs[0].get("communication_matrix", [])
 	sums.add(sum(p["bytes_sent"] for p in pairs if p["from"] is None or p["to"] is None))
+	sums.add(sum(p["t_s"] for p in runs[0].get("wait_matrix", []) if p["rank"] is None or p["for"] is None))
+	sums.add(sum(max(0.0, r.get("off_cpu_s") or 0.0) for r in ranks))
 	for r in ranks:
 		sums.add(class_seconds(r, "mpi_s"))
 	return sums
@@ -243,6 +245,31 @@ def check_maps(report, run):
 	return n
 
 
+def check_waits(report, run):
+	"""Each square of who waited for whom, and each row of its table."""
+	pairs = run.get("wait_matrix", [])
+	cells = {}
+	for title in report.titles.get("waits-cells", []):
+		if title:
+			m = re.match(r"rank (\d+)(?:-(\d+))? waited for (\d+)(?:-(\d+))?: (\S+) s$", title)
+			cells[int(m[1]), int(m[3])] = float(m[5])
+			each = int(m[2] or m[1]) - int(m[1]) + 1
+	wanted = {}
+	for p in pairs:
+		if p["t_s"] > 0 and p["for"] is not None and p["rank"] is not None:
+			at = p["rank"] // each * each, p["for"] // each * each
+			wanted[at] = wanted.get(at, 0.0) + p["t_s"]
+	assert set(cells) == set(wanted), "other squares of waits"
+	for at in cells:
+		compare("waits of %d for %d" % at, cells[at], wanted[at])
+	if not pairs:
+		return 0
+	rows = report.tables["Waits of ranks for ranks"]
+	told = sorted((row[2][1], row[0][1], -1.0 if row[1][1] is None else row[1][1]) for row in rows[1:])
+	assert len(pairs) > 500 or told == sorted((p["t_s"], p["rank"], -1 if p["for"] is None else p["for"]) for p in pairs)
+	return len(cells) + len(told)
+
+
 def main(argv):
 	text = open(argv[1], encoding="utf-8").read()
 	runs = [json.load(open(path, encoding="utf-8")) for path in argv[2:]]
@@ -275,13 +302,14 @@ def main(argv):
 	n += check_shown(report)
 	n += check_flame(report, runs[0])
 	n += check_maps(report, runs[0])
+	n += check_waits(report, runs[0])
 	if len(runs) > 1:
 		n += check_difference(report, runs)
 		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}
 		table = report.tables["Functions by their own time, summed over all ranks and threads"]
 		for row in table[1:]:
 			assert row[5][1] == others.get(row[0][0]), row
-	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays"):
+	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays", "communication-sizes"):
 		for title in report.titles.get(picture, []):
 			number = float(re.search(r": (?:[^:0-9]* )?([0-9.e+-]+)(?: s)?$", title)[1])
 			if number not in known and not any(near(number, s) for s in sums | known):

@@ -66,6 +66,20 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'a run of a program with one slow rank: finding
 	has slow.html "<a href=\"#balance\">Rank 2 has more work than the others"
 	grep "Most useful work" slow.html | grep -q "wait: rank 2 on"'
 
+test_if '[ -n "$mpi" ]' 'no MPI' 'who waited for whom: the others for the slow rank, as much as each has waited, and that one is late' '
+	json=slow/profile.json
+	jq -c ".wait_matrix" $json
+	has slow.html "<svg id=\"waits-cells\""
+	has slow.html "<title>rank 0 waited for 2: "
+	is 2 "$(jq "[.wait_matrix[] | select(.rank == 0)] | max_by(.t_s) | .for" $json)"
+	jq -e ".wait_matrix | all(.ranks == 1 and .rank != .for)" $json
+	jq -e ". as \$all | def near(a; b): (a - b | fabs) < 1e-6;
+		all(.per_rank[]; . as \$r | near([\$all.wait_matrix[] | select(.rank == \$r.rank) | .t_s] | add // 0; \$r.mpi_wait_s)) and
+		all(.delays[]; . as \$d | near([\$all.wait_matrix[] | select(.for == \$d.rank) | .t_s] | add; \$d.t_s)) and
+		([.wait_matrix[].calls] | add) == ([.waits[].calls] | add)" $json
+	jq ".wait_matrix[0].t_s += 1" $json >other.json
+	status_of 1 python3 "$SAME" slow.html other.json'
+
 test_if '[ -n "$mpi" ]' 'no MPI' 'waits in MPI are apart where first threads alone call MPI; where others do, too, it is said' '
 	limit "$VFTR" run -q --preload -k files.active=true -k profile.sample=0 -o helped -- \
 		$(mpirun_of $mpi) -np 3 "$BIN/findings" slow

@@ -56,8 +56,8 @@ static char *rank_name(const struct pages *p, const struct value *row)
 }
 
 struct strips {
-	const char **titles; /* of classes */
-	double each;	     /* the width of a second */
+	const char *titles[PAGE_CLASSES];
+	double each; /* the width of a second */
 };
 
 static void put_strip(struct html *h, const struct pages *p, const struct value *row, double y,
@@ -68,7 +68,7 @@ static void put_strip(struct html *h, const struct pages *p, const struct value 
 	double x = LEFT;
 
 	svg_text(h, LEFT - 6.0, y + 12.0, SVG_RIGHT, NULL, name);
-	for (size_t k = 0; k < page_n_classes; k++) {
+	for (size_t k = 0; k < PAGE_CLASSES; k++) {
 		const double s = page_class_s(p->all, row, k);
 		char *title;
 
@@ -87,15 +87,15 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 {
 	const size_t shown = n < RANKS_MAX ? n : RANKS_MAX;
 	const double legend = page_legend_height(p);
-	struct strips how = {xcalloc(page_n_classes, sizeof(*how.titles)), 0.0};
+	struct strips how = {{NULL}, 0.0};
 	double most = 0.0, y = legend;
 
-	for (size_t k = 0; k < page_n_classes; k++)
+	for (size_t k = 0; k < PAGE_CLASSES; k++)
 		how.titles[k] = page_class_title(p, k);
 	for (size_t i = 0; i < n; i++) {
 		double s = 0.0;
 
-		for (size_t k = 0; k < page_n_classes; k++)
+		for (size_t k = 0; k < PAGE_CLASSES; k++)
 			s += page_class_s(p->all, ranks[i].row, k);
 		most = fmax(most, s);
 	}
@@ -112,7 +112,6 @@ static void put_strips(struct html *h, const struct pages *p, const struct rank 
 		y += ROW;
 	}
 	svg_end(h);
-	free(how.titles);
 }
 
 /* Only with locks.active there is something to be told of them. */

@@ -9,7 +9,7 @@
 #define LINE	18.0 /* of the legend */
 #define IN_LINE 4
 
-const struct page_class page_classes[] = {
+const struct page_class page_classes[PAGE_CLASSES] = {
 	{"useful_s", "useful work", "#009e73"},
 	{"mpi_s", "MPI", "#0072b2"},
 	{"mpi_wait_s", "waits for other ranks in MPI", "#56b4e9"},
@@ -21,27 +21,15 @@ const struct page_class page_classes[] = {
 	{"blocked_s", "waits for vftr", "#000000"},
 	{"unknown_s", "not known", "#999999"},
 };
-const size_t page_n_classes = ARRAY_SIZE(page_classes);
 
 /* Waits of a rank's first thread are not known where other threads of it call MPI, too. */
 const char *page_class_title(const struct pages *p, size_t class)
 {
-	const struct value *ranks = page_member(p, "per_rank");
-	size_t known = 0, unknown = 0;
-
 	if (strcmp(page_classes[class].key, "mpi_s"))
 		return page_classes[class].title;
-	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v)) {
-		if (isnan(value_real_of(p->all, v, "mpi_s")))
-			continue;
-		if (isnan(value_real_of(p->all, v, "mpi_wait_s")))
-			unknown++;
-		else
-			known++;
-	}
-	if (!unknown)
+	if (!p->ranks_unknown)
 		return "MPI, but for waits";
-	return known ? "MPI, but for known waits" : "MPI, with its waits";
+	return p->ranks_known ? "MPI, but for known waits" : "MPI, with its waits";
 }
 
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class)
@@ -56,22 +44,28 @@ double page_class_s(const struct json_tree *all, const struct value *rank, size_
 	return fmax(0.0, s - waits);
 }
 
-double page_class_sum(const struct pages *p, size_t class)
+void page_classes_sum(struct pages *p)
 {
 	const struct value *ranks = page_member(p, "per_rank");
-	double s = 0.0;
 
-	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
-		s += page_class_s(p->all, v, class);
-	return s;
+	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v)) {
+		for (size_t i = 0; i < PAGE_CLASSES; i++)
+			p->class_s[i] += page_class_s(p->all, v, i);
+		if (isnan(value_real_of(p->all, v, "mpi_s")))
+			continue;
+		if (isnan(value_real_of(p->all, v, "mpi_wait_s")))
+			p->ranks_unknown++;
+		else
+			p->ranks_known++;
+	}
 }
 
 double page_legend_height(const struct pages *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < page_n_classes; i++)
-		n += page_class_sum(p, i) > 0.0;
+	for (size_t i = 0; i < PAGE_CLASSES; i++)
+		n += p->class_s[i] > 0.0;
 	return 8.0 + LINE * (double)((n + IN_LINE - 1) / IN_LINE);
 }
 
@@ -79,10 +73,10 @@ void page_legend(struct html *h, const struct pages *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < page_n_classes; i++) {
+	for (size_t i = 0; i < PAGE_CLASSES; i++) {
 		const double x = 240.0 * (double)(n % IN_LINE), y = LINE * (double)(n / IN_LINE);
 
-		if (!(page_class_sum(p, i) > 0.0))
+		if (!(p->class_s[i] > 0.0))
 			continue;
 		svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, page_classes[i].colour, NULL);
 		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, page_class_title(p, i));

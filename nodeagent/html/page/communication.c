@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who sends how much to whom, how large messages are, and by which functions. */
-#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
-#define CELLS_MAX 64u /* of ranks in a row; more are added up */
-#define SIDE_MAX  640.0
-#define CELL_MAX  48.0
-#define LEFT	  60.0
-#define TOP	  30.0
+#define SIZES_ROW  20.0
+#define SIZES_LEFT 200.0
+#define SIZES_PLOT 690.0
 
 static const char *const arrays[] = {
 	"communication_matrix", "message_sizes", "mpi_functions", "mpi", "communicators"};
@@ -28,133 +25,91 @@ bool page_communication_has(const struct pages *p)
 
 /* ---- the matrix ------------------------------------------------------------------------ */
 
-struct matrix {
-	double *bytes; /* n * n: by the sender's cell, then the receiver's */
-	size_t n;
-	uint64_t ranks; /* in a cell */
-	double most;
-	double unknown; /* bytes of pairs of which a rank is not known */
-};
-
-static double rank_at(const struct pages *p, const struct value *pair, const char *key)
+static char *bytes_told(double bytes)
 {
-	const double rank = value_real_of(p->all, pair, key);
-
-	return rank >= 0.0 && rank < 4294967296.0 ? rank : NAN;
+	return xasprintf("%.0f bytes", bytes);
 }
 
-static struct matrix matrix_of(const struct pages *p, const struct value *pairs)
+static const char *bytes_shown(double bytes, char *text)
 {
-	struct matrix m = {.ranks = 1};
-	double ranks = 1.0;
-
-	for (const struct value *v = value_first(p->all, pairs); v; v = value_next(p->all, v))
-		ranks = fmax(ranks, fmax(rank_at(p, v, "from"), rank_at(p, v, "to")) + 1.0);
-	while (ranks > (double)m.ranks * CELLS_MAX)
-		m.ranks *= 2;
-	m.n = (size_t)ceil(ranks / (double)m.ranks);
-	m.bytes = xcalloc(m.n * m.n, sizeof(*m.bytes));
-	for (const struct value *v = value_first(p->all, pairs); v; v = value_next(p->all, v)) {
-		const double from = rank_at(p, v, "from"), to = rank_at(p, v, "to");
-		const double bytes = value_real_of(p->all, v, "bytes_sent");
-		double *cell;
-
-		if (!(bytes > 0.0))
-			continue;
-		if (isnan(from) || isnan(to)) {
-			m.unknown += bytes;
-			continue;
-		}
-		cell = &m.bytes[(uint64_t)from / m.ranks * m.n + (uint64_t)to / m.ranks];
-		*cell += bytes;
-		m.most = fmax(m.most, *cell);
-	}
-	return m;
+	snprintf(text, PAGE_QUANTITY, "%s", quantity_bytes(bytes).text);
+	return text;
 }
 
-/* Of the whole picture, in pixels. */
-static double matrix_side(const struct matrix *m)
-{
-	return fmin(SIDE_MAX, CELL_MAX * (double)m->n);
-}
-
-static char *cell_name(const struct matrix *m, size_t i)
-{
-	if (m->ranks == 1)
-		return xasprintf("%zu", i);
-	return xasprintf("%" PRIu64 "-%" PRIu64, i * m->ranks, (i + 1) * m->ranks - 1);
-}
-
-static void put_cell(struct html *h, const struct matrix *m, size_t from, size_t to)
-{
-	const double bytes = m->bytes[from * m->n + to], side = matrix_side(m) / (double)m->n;
-	char *sender, *receiver, *title;
-
-	if (!(bytes > 0.0))
-		return;
-	sender = cell_name(m, from);
-	receiver = cell_name(m, to);
-	title = xasprintf("from %s to %s: %.0f bytes", sender, receiver, bytes);
-	svg_rect(h,
-		(struct svg_box){LEFT + side * (double)to, TOP + side * (double)from, side, side},
-		svg_map_colour(m->most > 1.0 ? log(bytes) / log(m->most) : 1.0), title);
-	free(sender);
-	free(receiver);
-	free(title);
-}
-
-static void put_labels(struct html *h, const struct matrix *m)
-{
-	const size_t step = m->n / 8 + 1;
-	const double all = matrix_side(m);
-
-	for (size_t i = 0; i < m->n; i += step) {
-		const double at = all / (double)m->n * ((double)i + 0.5);
-		char *text = xasprintf("%" PRIu64, i * m->ranks);
-
-		svg_text(h, LEFT - 6.0, TOP + at + 4.0, SVG_RIGHT, NULL, text);
-		svg_text(h, LEFT + at, TOP - 8.0, SVG_MIDDLE, NULL, text);
-		free(text);
-	}
-	svg_text(h, LEFT + all + 8.0, TOP + 12.0, SVG_LEFT, NULL, "to: from left to right");
-	svg_text(h, LEFT + all + 8.0, TOP + 30.0, SVG_LEFT, NULL, "from: downwards");
-	for (int i = 0; i <= 10; i++)
-		svg_rect(h, (struct svg_box){LEFT + all + 8.0 + 16.0 * i, TOP + 44.0, 16.0, 16.0},
-			svg_map_colour(i / 10.0), NULL);
-	svg_text(h, LEFT + all + 8.0, TOP + 76.0, SVG_LEFT, NULL, "1 B");
-	svg_text(h, LEFT + all + 184.0, TOP + 76.0, SVG_RIGHT, NULL, quantity_bytes(m->most).text);
-}
-
-static void put_unknown(struct html *h, double bytes)
-{
-	char *exact = xasprintf("%.0f", bytes);
-
-	if (bytes > 0.0) {
-		html_open(h, "p", NULL);
-		html_text(h, "Not in the picture, as a rank is not known: ");
-		html_element(h, "data", exact, "value", exact, NULL);
-		html_text(h, " bytes.");
-		html_close(h);
-	}
-	free(exact);
-}
-
-static void put_matrix(struct html *h, const struct pages *p, const struct value *pairs)
-{
-	struct matrix m = matrix_of(p, pairs);
-
-	svg_begin(h, "communication-cells", "Bytes sent from rank to rank",
+static const struct page_matrix bytes_matrix = {
+	.id = "communication-cells",
+	.title = "Bytes sent from rank to rank",
+	.description =
 		"A square for each pair of ranks, or of groups of ranks, that sent messages: the "
 		"sender's row, the receiver's column. The colour tells the bytes, in a logarithmic "
 		"scale. The table below has pairs of ranks.",
-		SVG_WIDTH, fmax(matrix_side(&m), 80.0) + TOP + 8.0);
-	put_labels(h, &m);
-	for (size_t from = 0; from < m.n; from++)
-		for (size_t to = 0; to < m.n; to++)
-			put_cell(h, &m, from, to);
+	.down = "from",
+	.across = "to",
+	.value = "bytes_sent",
+	.words = {"from", "to"},
+	.unknown = "Not in the picture, as a rank is not known: ",
+	.is_logarithmic = true,
+	.tell = bytes_told,
+	.show = bytes_shown,
+};
+
+/* ---- sizes of messages ------------------------------------------------------------------- */
+
+/* "8 B to 15 B"; of 0 bytes "0 B" */
+static char *size_name(const struct pages *p, const struct value *size)
+{
+	const double from = value_real_of(p->all, size, "from_bytes"),
+		     to = value_real_of(p->all, size, "to_bytes");
+
+	return to > from ? xasprintf("%s to %s", quantity_bytes(from).text, quantity_bytes(to).text)
+			 : xstrdup(quantity_bytes(from).text);
+}
+
+static double messages_of(const struct pages *p, const struct value *size, const char **key)
+{
+	const double sends = value_real_of(p->all, size, "sends"),
+		     receives = value_real_of(p->all, size, "recvs");
+
+	*key = receives > sends ? "recvs" : "sends";
+	return fmax(fmax(sends, receives), 0.0);
+}
+
+static void put_size(
+	struct html *h, const struct pages *p, const struct value *size, double most, double y)
+{
+	const char *key;
+	const double n = messages_of(p, size, &key);
+	const struct value *number = value_member(p->all, size, key);
+	char *name = size_name(p, size), *shown = list_shown(key, number), *title,
+	     exact[VALUE_DIGITS];
+
+	title = xasprintf("%s, %s: %s", name, *key == 's' ? "sends" : "receives",
+		value_exact(number, exact) ?: "-");
+	svg_text(h, SIZES_LEFT - 6.0, y + 14.0, SVG_RIGHT, NULL, name);
+	svg_rect(h, (struct svg_box){SIZES_LEFT, y + 1.0, SIZES_PLOT * n / most, SIZES_ROW - 3.0},
+		"#0072b2", title);
+	svg_text(h, SIZES_LEFT + SIZES_PLOT + 90.0, y + 14.0, SVG_RIGHT, NULL, shown);
+	free(name);
+	free(shown);
+	free(title);
+}
+
+static void put_sizes(struct html *h, const struct pages *p, const struct value *sizes)
+{
+	double most = 1.0, y = 0.0;
+	const char *key;
+
+	for (const struct value *v = value_first(p->all, sizes); v; v = value_next(p->all, v))
+		most = fmax(most, messages_of(p, v, &key));
+	svg_begin(h, "communication-sizes", "Messages by their size",
+		"A bar for each range of sizes, as long as the number of its messages, which "
+		"stands "
+		"at its right. The table below has these, and the bytes.",
+		SVG_WIDTH, SIZES_ROW * (double)value_count(sizes));
+	for (const struct value *v = value_first(p->all, sizes); v;
+		v = value_next(p->all, v), y += SIZES_ROW)
+		put_size(h, p, v, most, y);
 	svg_end(h);
-	put_unknown(h, m.unknown);
-	free(m.bytes);
 }
 
 /* ---- tables ---------------------------------------------------------------------------- */
@@ -164,7 +119,7 @@ static void put_array(struct html *h, const struct pages *p, const char *key, co
 	const struct value *array = page_member(p, key);
 
 	if (value_count(array))
-		list_table_by_time(h, p->all, array, caption);
+		list_table_by_time(h, p->all, array, caption, NULL);
 }
 
 void page_communication_print(struct html *h, const struct pages *p)
@@ -172,12 +127,14 @@ void page_communication_print(struct html *h, const struct pages *p)
 	const struct value *pairs = page_member(p, "communication_matrix");
 
 	if (value_count(pairs)) {
-		put_matrix(h, p, pairs);
+		page_matrix_print(h, p, pairs, &bytes_matrix);
 		list_details(h, "Pairs of ranks, as a table");
 		put_array(h, p, "communication_matrix", "Messages from rank to rank");
 		html_close(h);
 	}
 	put_array(h, p, "mpi_functions", "Functions of MPI, all ranks");
+	if (value_count(page_member(p, "message_sizes")))
+		put_sizes(h, p, page_member(p, "message_sizes"));
 	put_array(h, p, "message_sizes", "Sizes of messages");
 	put_array(h, p, "communicators", "Communicators");
 	if (value_count(page_member(p, "mpi"))) {

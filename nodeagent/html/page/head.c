@@ -13,7 +13,9 @@ bool page_head_has(const struct pages *p)
 	return value_kind(p->root) == VALUE_OBJECT;
 }
 
-static void put_fact(struct html *h, const char *what, const char *exact, const char *shown)
+/* behind: what stands behind the number, or NULL. */
+static void put_fact(
+	struct html *h, const char *what, const char *exact, const char *shown, const char *behind)
 {
 	html_open(h, "div", NULL);
 	html_element(h, "dt", what, NULL);
@@ -22,6 +24,8 @@ static void put_fact(struct html *h, const char *what, const char *exact, const 
 		html_element(h, "data", shown, "value", exact, NULL);
 	else
 		html_text(h, shown);
+	if (behind)
+		html_text(h, behind);
 	html_close(h);
 	html_close(h);
 }
@@ -33,19 +37,27 @@ static void put_efficiency(struct html *h, const struct pages *p)
 	char exact[VALUE_DIGITS], *shown = xasprintf("%.1f %%", 100.0 * value_real(v));
 
 	if (value_exact(v, exact))
-		put_fact(h, "Parallel efficiency", exact, shown);
+		put_fact(h, "Parallel efficiency", exact, shown, NULL);
 	free(shown);
 }
 
-static void put_number(struct html *h, const struct pages *p, const char *what, const char *key)
+struct fact {
+	const char *what, *key;
+	const char *of; /* another number of which its part is told, or NULL */
+};
+
+static void put_number(struct html *h, const struct pages *p, const struct fact *fact)
 {
-	const struct value *v = page_member(p, key);
-	char exact[VALUE_DIGITS], *shown;
+	const struct value *v = page_member(p, fact->key);
+	const double part = value_real(v) / (fact->of ? page_number(p, fact->of) : 0.0);
+	char exact[VALUE_DIGITS], *shown, *behind;
 
 	if (!value_exact(v, exact))
 		return;
-	shown = list_shown(key, v);
-	put_fact(h, what, exact, shown);
+	shown = list_shown(fact->key, v);
+	behind = isfinite(part) ? xasprintf(", %.1f %%", 100.0 * part) : NULL;
+	put_fact(h, fact->what, exact, shown, behind);
+	free(behind);
 	free(shown);
 }
 
@@ -72,15 +84,13 @@ static void put_facts(struct html *h, const struct pages *p)
 {
 	const struct value *started = page_member(p, "started");
 	const struct value *time = value_member(p->all, started, "time");
-	static const struct {
-		const char *what, *key;
-	} numbers[] = {
+	static const struct fact numbers[] = {
 		{"Runtime", "runtime_s"},
 		{"Ranks", "ranks"},
 		{"Processes", "processes"},
 		{"Threads", "threads"},
 		{"Nodes", "nodes"},
-		{"Cost of tracing, in hooks", "hooks_s"},
+		{"Cost of tracing, in hooks", "hooks_s", "runtime_s"},
 		{"Waits for room in rings", "blocked_s"},
 		{"Calls", "calls"},
 		{"Calls that were lost", "lost"},
@@ -89,10 +99,10 @@ static void put_facts(struct html *h, const struct pages *p)
 	html_open(h, "dl", "class", "facts", NULL);
 	put_efficiency(h, p);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		put_number(h, p, numbers[i].what, numbers[i].key);
+		put_number(h, p, &numbers[i]);
 	if (time)
 		put_started(h, value_text(p->all, time));
-	put_fact(h, "Traced by", NULL, value_text(p->all, page_member(p, "package")));
+	put_fact(h, "Traced by", NULL, value_text(p->all, page_member(p, "package")), NULL);
 	html_close(h);
 }
 

@@ -10,12 +10,17 @@
 #include "nodeagent/html/svg.h"
 #include "nodeagent/html/json-tree.h"
 
+#define PAGE_CLASSES 10
+
 struct pages {
 	const struct page_run *runs;
 	size_t n_runs;
 	const struct json_tree *all; /* of the first run */
 	const struct value *root;
 	double own_s; /* exclusive time of all call paths */
+	/* page_classes_sum(): of all ranks, and how many of them know their waits in MPI, or not */
+	double class_s[PAGE_CLASSES];
+	size_t ranks_known, ranks_unknown;
 };
 
 /* A member of the first run. */
@@ -41,9 +46,9 @@ const char *list_word(const char *key, const char *text);
  * or NULL: all that the elements have. */
 void list_table(struct html *h, const struct json_tree *all, const struct value *array,
 	const char *caption, const char *const *keys);
-/* The same with all that the elements have, by falling t_s. */
+/* The same by falling t_s. */
 void list_table_by_time(struct html *h, const struct json_tree *all, const struct value *array,
-	const char *caption);
+	const char *caption, const char *const *keys);
 /* The plain members of an object, one below the other. */
 void list_members(struct html *h, const struct json_tree *all, const struct value *object,
 	const char *caption);
@@ -58,17 +63,34 @@ void list_details(struct html *h, const char *summary);
 struct page_class {
 	const char *key, *title, *colour;
 };
-extern const struct page_class page_classes[];
-extern const size_t page_n_classes;
+extern const struct page_class page_classes[PAGE_CLASSES];
+/* To be called once, before the others. */
+void page_classes_sum(struct pages *p);
 /* The title of a class; of MPI it says whether waits are in it. Lives as long as the process. */
 const char *page_class_title(const struct pages *p, size_t class);
 /* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
-/* The sum of page_class_s() over all ranks. */
-double page_class_sum(const struct pages *p, size_t class);
 /* The classes that ranks have spent time for, from y = 0; page_legend_height() is its height. */
 void page_legend(struct html *h, const struct pages *p);
 double page_legend_height(const struct pages *p);
+
+/* ---- matrix.c: numbers of pairs of ranks as a picture ------------------------------------ */
+
+#define PAGE_QUANTITY 32 /* bytes of a number as people read it */
+
+struct page_matrix {
+	const char *id, *title, *description; /* of the picture */
+	/* of an element: members that are the ranks of its row and column, and its number; where
+	 * it has a member "ranks", each rank stands for so many, itself and those after it */
+	const char *down, *across, *value;
+	const char *words[2];	      /* the title of a square: "from 1 to 2: 17 bytes" */
+	const char *unknown;	      /* before the sum of those of which a rank is not known */
+	bool is_logarithmic;	      /* the colours, from 1 on; else from 0 */
+	char *(*tell)(double number); /* exactly; is freed */
+	const char *(*show)(double number, char *text); /* rounded, in PAGE_QUANTITY bytes */
+};
+void page_matrix_print(struct html *h, const struct pages *p, const struct value *pairs,
+	const struct page_matrix *of);
 
 /* ---- the pages -------------------------------------------------------------------------- */
 

@@ -188,10 +188,10 @@ void list_table(struct html *h, const struct json_tree *all, const struct value 
 	put_table(h, all, array, caption, keys, false);
 }
 
-void list_table_by_time(
-	struct html *h, const struct json_tree *all, const struct value *array, const char *caption)
+void list_table_by_time(struct html *h, const struct json_tree *all, const struct value *array,
+	const char *caption, const char *const *keys)
 {
-	put_table(h, all, array, caption, NULL, true);
+	put_table(h, all, array, caption, keys, true);
 }
 
 /* A cell whose numbers stand at its left, as texts do. */

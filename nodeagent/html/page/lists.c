@@ -78,7 +78,7 @@ static void put_lists(struct html *h, const struct pages *p, const struct list *
 		if (!is_filled(p, lists[i].key))
 			continue;
 		if (value_kind(v) == VALUE_ARRAY)
-			list_table_by_time(h, p->all, v, lists[i].caption);
+			list_table_by_time(h, p->all, v, lists[i].caption, NULL);
 		else
 			list_members(h, p->all, v, lists[i].caption);
 	}

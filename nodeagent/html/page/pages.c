@@ -177,10 +177,12 @@ static double own_time(const struct pages *p)
 
 void pages_write(FILE *f, const struct page_run *runs, size_t n)
 {
-	struct pages p = {runs, n, runs[0].all, json_tree_root(runs[0].all), 0.0};
+	struct pages p = {
+		.runs = runs, .n_runs = n, .all = runs[0].all, .root = json_tree_root(runs[0].all)};
 	struct html *h = html_new(f);
 
 	p.own_s = own_time(&p);
+	page_classes_sum(&p);
 	fputs("<!DOCTYPE html>\n", f);
 	html_open(h, "html", "lang", "en", NULL);
 	put_head(h, &p);

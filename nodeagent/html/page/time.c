@@ -24,30 +24,34 @@ bool page_time_has(const struct pages *p)
 
 /* ---- by class -------------------------------------------------------------------------- */
 
-/* A run as if it were the only one. */
-static struct pages run_of(const struct pages *p, size_t k)
+/* The runs, each as if it were the only one. The caller frees. */
+static struct pages *runs_of(const struct pages *p)
 {
-	const struct page_run *run = &p->runs[k];
+	struct pages *runs = xcalloc(p->n_runs, sizeof(*runs));
 
-	return (struct pages){run, 1, run->all, json_tree_root(run->all), 0.0};
+	for (size_t k = 0; k < p->n_runs; k++) {
+		const struct json_tree *all = p->runs[k].all;
+
+		runs[k] = (struct pages){
+			.runs = &p->runs[k], .n_runs = 1, .all = all, .root = json_tree_root(all)};
+		page_classes_sum(&runs[k]);
+	}
+	return runs;
 }
 
-static void put_class_row(struct html *h, const struct pages *p, size_t class)
+static void put_class_row(
+	struct html *h, const struct pages *p, const struct pages *runs, size_t class)
 {
 	double most = 0.0;
 
-	for (size_t k = 0; k < p->n_runs; k++) {
-		const struct pages run = run_of(p, k);
-
-		most = fmax(most, page_class_sum(&run, class));
-	}
+	for (size_t k = 0; k < p->n_runs; k++)
+		most = fmax(most, runs[k].class_s[class]);
 	if (!(most > 0.0))
 		return;
 	html_row(h);
 	html_cell(h, page_class_title(p, class), true);
 	for (size_t k = 0; k < p->n_runs; k++) {
-		const struct pages run = run_of(p, k);
-		const double s = page_class_sum(&run, class);
+		const double s = runs[k].class_s[class];
 		char *exact = xasprintf("%.9f", s);
 
 		html_number(h, exact, quantity_seconds(s).text);
@@ -58,15 +62,18 @@ static void put_class_row(struct html *h, const struct pages *p, size_t class)
 
 static void put_class_table(struct html *h, const struct pages *p)
 {
+	struct pages *runs = runs_of(p);
+
 	list_details(h, "The same as a table");
 	html_table(h, "Time of the first threads of all ranks, by what it was spent for");
 	html_head(h, "what", false);
 	for (size_t k = 0; k < p->n_runs; k++)
 		html_head(h, p->n_runs > 1 ? p->runs[k].name : "time", true);
-	for (size_t i = 0; i < page_n_classes; i++)
-		put_class_row(h, p, i);
+	for (size_t i = 0; i < PAGE_CLASSES; i++)
+		put_class_row(h, p, runs, i);
 	html_table_end(h);
 	html_close(h);
+	free(runs);
 }
 
 static void put_classes(struct html *h, const struct pages *p)
@@ -74,8 +81,8 @@ static void put_classes(struct html *h, const struct pages *p)
 	const double legend = page_legend_height(p);
 	double all = 0.0, x = 0.0;
 
-	for (size_t i = 0; i < page_n_classes; i++)
-		all += page_class_sum(p, i);
+	for (size_t i = 0; i < PAGE_CLASSES; i++)
+		all += p->class_s[i];
 	if (!(all > 0.0))
 		return;
 	svg_begin(h, "time-classes", "Time of all ranks by what it was spent for",
@@ -84,8 +91,8 @@ static void put_classes(struct html *h, const struct pages *p)
 		"numbers.",
 		SVG_WIDTH, legend + BAR);
 	page_legend(h, p);
-	for (size_t i = 0; i < page_n_classes; i++) {
-		const double s = page_class_sum(p, i), width = SVG_WIDTH * s / all;
+	for (size_t i = 0; i < PAGE_CLASSES; i++) {
+		const double s = p->class_s[i], width = SVG_WIDTH * s / all;
 		char *title = xasprintf("%s: %.9f s", page_class_title(p, i), s);
 		char *part = xasprintf("%.0f %%", 100.0 * s / all);
 
@@ -101,6 +108,29 @@ static void put_classes(struct html *h, const struct pages *p)
 	}
 	svg_end(h);
 	put_class_table(h, p);
+}
+
+/* Such time lies in any class: the bar does not show it. */
+static void put_off_cpu(struct html *h, const struct pages *p)
+{
+	const struct value *ranks = page_member(p, "per_rank");
+	double s = 0.0, all = 0.0;
+	char *exact;
+
+	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
+		s += fmax(0.0, value_real_of(p->all, v, "off_cpu_s"));
+	for (size_t i = 0; i < PAGE_CLASSES; i++)
+		all += p->class_s[i];
+	if (!(s >= PAGE_LEAST * all) || !(all > 0.0))
+		return;
+	exact = xasprintf("%.9f", s);
+	html_open(h, "p", NULL);
+	html_text(h, "For ");
+	html_element(h, "data", quantity_seconds(s).text, "value", exact, NULL);
+	html_format(h, " of all this (%.0f %%) ranks were ready to run and had no CPU.",
+		100.0 * s / all);
+	html_close(h);
+	free(exact);
 }
 
 /* ---- by function ----------------------------------------------------------------------- */
@@ -245,6 +275,7 @@ static void put_functions(struct html *h, const struct pages *p)
 void page_time_print(struct html *h, const struct pages *p)
 {
 	put_classes(h, p);
+	put_off_cpu(h, p);
 	html_element(h, "h3", "Call paths", NULL);
 	page_flame(h, p);
 	html_element(h, "h3", "Functions", NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits of ranks and threads for each other: who made others wait, and where. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
@@ -63,6 +65,57 @@ static void put_bars(struct html *h, const struct pages *p, const struct value *
 	svg_end(h);
 }
 
+/* ---- who waited for whom ----------------------------------------------------------------- */
+
+static char *seconds_told(double s)
+{
+	return xasprintf("%.9f s", s);
+}
+
+static const char *seconds_shown(double s, char *text)
+{
+	snprintf(text, PAGE_QUANTITY, "%s", quantity_seconds(s).text);
+	return text;
+}
+
+static const struct page_matrix waits_matrix = {
+	.id = "waits-cells",
+	.title = "Who waited for whom",
+	.description =
+		"A square for each pair of ranks, or of groups of ranks, of which one waited for "
+		"the other: the row of the one that waited, the column of the one that was late. "
+		"The colour tells the time. The table below has the same pairs.",
+	.down = "rank",
+	.across = "for",
+	.value = "t_s",
+	.words = {"rank", "waited for"},
+	.unknown = "Not in the picture, as it is not told apart for whom: ",
+	.tell = seconds_told,
+	.show = seconds_shown,
+};
+
+static void put_matrix(struct html *h, const struct pages *p)
+{
+	/* the last one: of how many ranks each of the two is, where that is not one */
+	static const char *const keys[] = {"rank", "for", "t_s", "calls", "ranks", NULL},
+				 *const of_one[] = {"rank", "for", "t_s", "calls", NULL};
+	const struct value *pairs = page_member(p, "wait_matrix");
+	const bool are_groups = value_real_of(p->all, value_first(p->all, pairs), "ranks") > 1.0;
+
+	if (!value_count(pairs))
+		return;
+	html_element(h, "h3", "Who waited for whom", NULL);
+	html_element(h, "p",
+		"A column that is bright from top to bottom is a rank for which all others wait; "
+		"a bright row is one that waits for many.",
+		NULL);
+	page_matrix_print(h, p, pairs, &waits_matrix);
+	list_details(h, "The same as a table");
+	list_table_by_time(
+		h, p->all, pairs, "Waits of ranks for ranks", are_groups ? keys : of_one);
+	html_close(h);
+}
+
 void page_waits_print(struct html *h, const struct pages *p)
 {
 	static const char *const late[] = {
@@ -74,5 +127,6 @@ void page_waits_print(struct html *h, const struct pages *p)
 		put_bars(h, p, delays);
 		list_table(h, p->all, delays, "Who made others wait", late);
 	}
+	put_matrix(h, p);
 	list_table(h, p->all, page_member(p, "waits"), "Where ranks and threads waited", places);
 }

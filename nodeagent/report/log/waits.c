@@ -350,10 +350,25 @@ static const struct column json_cause_columns[] = {
 };
 static const struct list json_cause_list = LIST_OF(json_cause_columns, struct wait_cause);
 
+#define PAIR(json, type, member) COLUMN(NULL, json, type, struct profile_wait_pair, member)
+
+ROW_VALUE(uint64_t, pair_ranks, profile_wait_pair, (uint64_t)1 << at->log2)
+
+static const struct column pair_columns[] = {
+	PAIR("rank", RANK, rank),
+	PAIR("for", RANK, late),
+	COLUMN_GET(NULL, "ranks", COUNT, count, pair_ranks),
+	PAIR("calls", COUNT, calls),
+	PAIR("t_s", SECONDS, ns),
+};
+static const struct list pair_list = LIST(pair_columns, wait_pairs, .json = "wait_matrix");
+
 void json_waits(struct json *j, const struct report *r)
 {
 	if (r->p->n_waits)
 		waits_json(j, r, WAITS_ALL);
+	if (r->p->n_wait_pairs)
+		columns_json(j, r, &pair_list);
 }
 
 void waits_json(struct json *j, const struct report *r, uint32_t late)

@@ -527,6 +527,29 @@ static inline void throw_waits(uint32_t node, struct profile *p)
 	}
 }
 
+/* Who waited for whom, of groups of two ranks in some nodes; what has no start has no
+ * configuration.
+ */
+static inline void throw_wait_pairs(uint32_t node, struct profile *p)
+{
+	struct dice own = {.state = node + 178}, *d = &own;
+
+	for (uint32_t i = 0; i < 6; i++) {
+		struct profile_wait_pair *w;
+
+		if (throw_dice(d, 2))
+			continue;
+		w = ADD_ELEMENT(p, wait_pairs);
+		*w = (struct profile_wait_pair){.log2 = node % 2,
+			.rank = 4 * node + i / 3,
+			.late = i % 3 == 2 ? PROFILE_ELSEWHERE : 4 * node + i % 3,
+			.calls = 1 + throw_dice(d, 99),
+			.ns = throw_dice(d, 1u << 30)};
+	}
+	if (p->n_starts && throw_dice(d, 2))
+		p->starts->changes = xstrdup("profile.sample=20\noutput.layout=\"run\"\n");
+}
+
 /* By other dice than the rest, too. */
 static inline void throw_compared(uint32_t node, struct profile *p)
 {
@@ -750,6 +773,7 @@ static inline struct profile *random_profile_with_waits(
 	struct profile *p = random_profile(d, node, n_stacks, hash_mask);
 
 	throw_waits(node, p);
+	throw_wait_pairs(node, p);
 	throw_stack_samples(node, p);
 	throw_posix_files(d, p);
 	throw_memory(d, p);

@@ -299,6 +299,16 @@ static void configuration_without_value(struct profile *p)
 	started(p)->changes = xstrdup("report=true\nreport\n");
 }
 
+static void waits_of_nobody(struct profile *p)
+{
+	ADD_ELEMENT(p, wait_pairs)->rank = PROFILE_UNRANKED;
+}
+
+static void waits_of_all_ranks(struct profile *p)
+{
+	ADD_ELEMENT(p, wait_pairs)->log2 = 32;
+}
+
 static void build_of_nothing(struct profile *p)
 {
 	ADD_ELEMENT(p, builds)->path = xstrdup("/a");
@@ -396,6 +406,8 @@ static const struct {
 	{tag_without_key, "tags of the run that cannot be"},
 	{tag_twice, "tags of the run that cannot be"},
 	{configuration_without_value, "a configuration that cannot be"},
+	{waits_of_nobody, "the ranks of a wait are not in the profile"},
+	{waits_of_all_ranks, "a wait of too many ranks"},
 	{build_of_nothing, "a text is missing"},
 	{endless_class, "the times of a rank that cannot be"},
 	{endless_thread, "the times of a rank's threads that cannot be"},
