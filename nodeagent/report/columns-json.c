@@ -392,6 +392,15 @@ static void write_member(struct json *j, const struct column *c, const struct ro
 		members[c->type](j, c, row);
 }
 
+/* Of the column that is asked for, of a record that is likely to be next. */
+static void fetch_late(const struct columns_late *of, uint32_t index)
+{
+	const uint32_t k = index + AHEAD < of->n ? index + AHEAD : index;
+
+	__builtin_prefetch(of->first + (of->order ? of->order[k] : k) * of->l->size +
+			   (of->column ? of->column->offset : 0));
+}
+
 static void write_late(
 	const struct json_late *late, struct json *j, uint32_t index, const char *key)
 {
@@ -405,6 +414,7 @@ static void write_late(
 	}
 	if (!of->column || strcmp(of->column->json, key))
 		of->column = column_of_key(of->l, key);
+	fetch_late(of, index);
 	if (of->column)
 		write_member(j, of->column, &row);
 	else /* some of these write several members, of other names than theirs */
@@ -419,7 +429,8 @@ static void hand_late(struct json *j, const struct report *r, const struct list 
 	size_t n;
 
 	free(of->order);
-	*of = (struct columns_late){{write_late}, r, l, columns_elements(r, l, &n), NULL, NULL};
+	*of = (struct columns_late){{write_late}, r, l, columns_elements(r, l, &n), 0, NULL, NULL};
+	of->n = n;
 	of->order = l->json_order ? l->json_order(r) : NULL;
 	json_array(j, l->json);
 	for (uint32_t i = 0; i < n; i++)

@@ -153,6 +153,7 @@ struct columns_late {
 	const struct report *r;
 	const struct list *l;
 	const char *first;
+	size_t n;
 	uint32_t *order;	     /* or NULL */
 	const struct column *column; /* the last one that was asked for, or NULL */
 };

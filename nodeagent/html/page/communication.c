@@ -47,6 +47,7 @@ static const struct page_matrix bytes_matrix = {
 	.across = "to",
 	.value = "bytes_sent",
 	.words = {"from", "to"},
+	.legend = {"from: downwards", "to: from left to right"},
 	.unknown = "Not in the picture, as a rank is not known: ",
 	.is_logarithmic = true,
 	.tell = bytes_told,
@@ -127,14 +128,17 @@ void page_communication_print(struct html *h, const struct pages *p)
 	const struct value *pairs = page_member(p, "communication_matrix");
 
 	if (value_count(pairs)) {
+		html_element(h, "h3", "Bytes from rank to rank", NULL);
 		page_matrix_print(h, p, pairs, &bytes_matrix);
 		list_details(h, "Pairs of ranks, as a table");
 		put_array(h, p, "communication_matrix", "Messages from rank to rank");
 		html_close(h);
 	}
 	put_array(h, p, "mpi_functions", "Functions of MPI, all ranks");
-	if (value_count(page_member(p, "message_sizes")))
+	if (value_count(page_member(p, "message_sizes"))) {
+		html_element(h, "h3", "Messages by their size", NULL);
 		put_sizes(h, p, page_member(p, "message_sizes"));
+	}
 	put_array(h, p, "message_sizes", "Sizes of messages");
 	put_array(h, p, "communicators", "Communicators");
 	if (value_count(page_member(p, "mpi"))) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/map.h"
 #include "nodeagent/base/radix.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/units.h"
@@ -53,29 +52,30 @@ static bool is_shown(const struct flame *t, const struct frame *f)
 
 /* ---- the tree -------------------------------------------------------------------------- */
 
+/* The ids of a profile's call paths are those from 0 on: profile/ids.h. */
 static void read_frames(struct flame *t, const struct value *stacks)
 {
-	struct map64 index = {0};
+	uint32_t *index;
 	size_t n = 0;
 
 	t->n = value_count(stacks);
 	t->at = xcalloc(t->n + 1, sizeof(*t->at));
+	index = xcalloc(t->n + 1, sizeof(*index));
 	for (const struct value *v = value_first(t->p->all, stacks); v;
 		v = value_next(t->p->all, v)) {
 		const double id = value_real_of(t->p->all, v, "id");
 
 		t->at[++n].row = v;
 		t->at[n].s = fmax(0.0, value_real_of(t->p->all, v, "t_incl_s"));
-		if (id >= 0.0)
-			map64_add(&index, (uint64_t)id, (uint32_t)n);
+		if (id >= 0.0 && id < (double)t->n)
+			index[(size_t)id] = (uint32_t)n;
 	}
 	for (size_t i = 1; i <= t->n; i++) {
 		const double id = value_real_of(t->p->all, t->at[i].row, "parent");
-		const uint32_t *parent = id >= 0.0 ? map64_find(&index, (uint64_t)id) : NULL;
 
-		t->at[i].parent = parent ? *parent : 0;
+		t->at[i].parent = id >= 0.0 && id < (double)t->n ? index[(size_t)id] : 0;
 	}
-	free(index.slots);
+	free(index);
 }
 
 /* Each before its siblings that have less time. */

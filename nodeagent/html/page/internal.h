@@ -84,6 +84,7 @@ struct page_matrix {
 	 * it has a member "ranks", each rank stands for so many, itself and those after it */
 	const char *down, *across, *value;
 	const char *words[2];	      /* the title of a square: "from 1 to 2: 17 bytes" */
+	const char *legend[2];	      /* what a row is, and a column */
 	const char *unknown;	      /* before the sum of those of which a rank is not known */
 	bool is_logarithmic;	      /* the colours, from 1 on; else from 0 */
 	char *(*tell)(double number); /* exactly; is freed */

@@ -156,6 +156,10 @@ void page_iterations_print(struct html *h, const struct pages *p)
 			: "The calls of %s are the iterations of the main loop.",
 		value_text(p->all, value_member(p->all, loop, "path")));
 	html_close(h);
+	html_element(h, "p",
+		"Each bar is from the shortest to the longest of all ranks, the dark line their "
+		"mean, in a logarithmic scale.",
+		NULL);
 	put_picture(h, p, steps);
 	if (value_count(value_member(p->all, loop, "slow")))
 		list_table(h, p->all, value_member(p->all, loop, "slow"),
@@ -163,7 +167,7 @@ void page_iterations_print(struct html *h, const struct pages *p)
 	list_members(h, p->all, value_member(p->all, loop, "above_median_parts"),
 		"What is above the median, by what it was for");
 	list_table(h, p->all, value_member(p->all, loop, "kinds"), "Kinds of iterations", NULL);
-	list_members(h, p->all, loop, "All of them");
+	list_members(h, p->all, loop, "All iterations together");
 	list_details(h, "Each iteration as a table");
 	list_table(h, p->all, steps, "Iterations", each);
 	html_close(h);

@@ -12,7 +12,8 @@
 /* ---- cells ----------------------------------------------------------------------------- */
 
 /* Plain values of an array in one line; those of objects are left out. */
-static char *joined_values(const struct json_tree *all, const struct value *array)
+static char *joined_values(
+	const struct json_tree *all, const struct value *array, const char *between)
 {
 	char *text = xstrdup(""), exact[VALUE_DIGITS];
 
@@ -24,7 +25,7 @@ static char *joined_values(const struct json_tree *all, const struct value *arra
 
 		if (!one)
 			continue;
-		more = xasprintf("%s%s%s", text, *text ? ", " : "", one);
+		more = xasprintf("%s%s%s", text, *text ? between : "", one);
 		free(text);
 		text = more;
 	}
@@ -50,7 +51,7 @@ static void put_value(struct html *h, const struct json_tree *all, const char *k
 		html_cell(h, value_is_true(v) ? "yes" : "no", head);
 		break;
 	case VALUE_ARRAY:
-		shown = joined_values(all, v);
+		shown = joined_values(all, v, strcmp(key, "command") ? ", " : " ");
 		html_cell(h, shown, head);
 		free(shown);
 		break;
@@ -69,7 +70,7 @@ void list_cell(struct html *h, const struct json_tree *all, const struct value *
 
 struct columns {
 	const char *key[COLUMNS_MAX];
-	bool is_number[COLUMNS_MAX];
+	bool is_number[COLUMNS_MAX], is_filled[COLUMNS_MAX];
 	size_t n;
 };
 
@@ -83,6 +84,7 @@ static void add_column(struct columns *c, const char *key, const struct value *v
 		return;
 	c->key[i] = key;
 	c->n += i == c->n;
+	c->is_filled[i] |= v != NULL;
 	c->is_number[i] |= value_kind(v) == VALUE_INTEGER || value_kind(v) == VALUE_REAL;
 }
 
@@ -108,6 +110,20 @@ static void put_path_first(struct columns *c)
 	}
 }
 
+/* Those that no row has. */
+static void drop_empty(struct columns *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (!c->is_filled[i])
+			continue;
+		c->key[kept] = c->key[i];
+		c->is_number[kept++] = c->is_number[i];
+	}
+	c->n = kept;
+}
+
 static struct columns columns_of(
 	const struct json_tree *all, const struct value *array, const char *const *keys)
 {
@@ -125,7 +141,9 @@ static struct columns columns_of(
 			if (is_plain(all, v) && strcmp(value_key(all, v), "hash"))
 				add_column(&c, value_key(all, v), v);
 	}
-	if (!keys)
+	if (keys)
+		drop_empty(&c);
+	else
 		put_path_first(&c);
 	return c;
 }
@@ -194,6 +212,12 @@ void list_table_by_time(struct html *h, const struct json_tree *all, const struc
 	put_table(h, all, array, caption, keys, true);
 }
 
+/* Nothing that people read: `time' tells it. */
+static bool is_for_programs(const char *key)
+{
+	return !strcmp(key, "utc_s");
+}
+
 /* A cell whose numbers stand at its left, as texts do. */
 static void put_plain(
 	struct html *h, const struct json_tree *all, const char *key, const struct value *v)
@@ -220,7 +244,8 @@ void list_members(struct html *h, const struct json_tree *all, const struct valu
 	for (const struct value *v = value_first(all, object); v; v = value_next(all, v)) {
 		char *title;
 
-		if (!is_plain(all, v) || (value_kind(v) == VALUE_ARRAY && !value_count(v)))
+		if (!is_plain(all, v) || (value_kind(v) == VALUE_ARRAY && !value_count(v)) ||
+			is_for_programs(value_key(all, v)))
 			continue;
 		title = list_title(value_key(all, v));
 		html_row(h);

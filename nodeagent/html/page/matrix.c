@@ -115,18 +115,15 @@ static void put_cell(struct html *h, const struct cells *c, const struct page_ma
 static void put_legend(
 	struct html *h, const struct cells *c, const struct page_matrix *of, double x)
 {
-	char text[PAGE_QUANTITY], *across = xasprintf("%s: from left to right", of->words[1]),
-				  *down = xasprintf("%s: downwards", of->words[0]);
+	char text[PAGE_QUANTITY];
 
-	svg_text(h, x, TOP + 12.0, SVG_LEFT, NULL, across);
-	svg_text(h, x, TOP + 30.0, SVG_LEFT, NULL, down);
+	svg_text(h, x, TOP + 12.0, SVG_LEFT, NULL, of->legend[1]);
+	svg_text(h, x, TOP + 30.0, SVG_LEFT, NULL, of->legend[0]);
 	for (int i = 0; i <= COLOURS; i++)
 		svg_rect(h, (struct svg_box){x + 16.0 * i, TOP + 44.0, 16.0, 16.0},
 			svg_map_colour((double)i / COLOURS), NULL);
 	svg_text(h, x, TOP + 76.0, SVG_LEFT, NULL, of->show(of->is_logarithmic ? 1.0 : 0.0, text));
 	svg_text(h, x + 176.0, TOP + 76.0, SVG_RIGHT, NULL, of->show(c->most, text));
-	free(across);
-	free(down);
 }
 
 static void put_labels(struct html *h, const struct cells *c, const struct page_matrix *of)

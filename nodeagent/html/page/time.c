@@ -76,6 +76,11 @@ static void put_class_table(struct html *h, const struct pages *p)
 	free(runs);
 }
 
+static bool has_mpi(const struct pages *p)
+{
+	return value_count(page_member(p, "mpi_functions")) > 0;
+}
+
 static void put_classes(struct html *h, const struct pages *p)
 {
 	const double legend = page_legend_height(p);
@@ -85,6 +90,11 @@ static void put_classes(struct html *h, const struct pages *p)
 		all += p->class_s[i];
 	if (!(all > 0.0))
 		return;
+	html_element(h, "p",
+		has_mpi(p)
+			? "The first threads of all ranks, after MPI_Init and before MPI_Finalize."
+			: "The first threads of all processes.",
+		NULL);
 	svg_begin(h, "time-classes", "Time of all ranks by what it was spent for",
 		"One bar, from left to right in the order of the legend; between MPI_Init and "
 		"MPI_Finalize, of the first thread of each rank. The table below has the same "
@@ -110,25 +120,22 @@ static void put_classes(struct html *h, const struct pages *p)
 	put_class_table(h, p);
 }
 
-/* Such time lies in any class: the bar does not show it. */
+/* Such time lies in any class, and before and after the bar: it does not show it. */
 static void put_off_cpu(struct html *h, const struct pages *p)
 {
 	const struct value *ranks = page_member(p, "per_rank");
-	double s = 0.0, all = 0.0;
+	double s = 0.0;
 	char *exact;
 
 	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
 		s += fmax(0.0, value_real_of(p->all, v, "off_cpu_s"));
-	for (size_t i = 0; i < PAGE_CLASSES; i++)
-		all += p->class_s[i];
-	if (!(s >= PAGE_LEAST * all) || !(all > 0.0))
+	if (!(s > 0.0) || s < PAGE_LEAST * p->own_s)
 		return;
 	exact = xasprintf("%.9f", s);
 	html_open(h, "p", NULL);
-	html_text(h, "For ");
+	html_text(h, "Ranks were ready to run and had no CPU for ");
 	html_element(h, "data", quantity_seconds(s).text, "value", exact, NULL);
-	html_format(h, " of all this (%.0f %%) ranks were ready to run and had no CPU.",
-		100.0 * s / all);
+	html_text(h, ", from their begin to their end: such time lies in any of these.");
 	html_close(h);
 	free(exact);
 }

@@ -89,6 +89,7 @@ static const struct page_matrix waits_matrix = {
 	.across = "for",
 	.value = "t_s",
 	.words = {"rank", "waited for"},
+	.legend = {"who waited: downwards", "who was late: from left to right"},
 	.unknown = "Not in the picture, as it is not told apart for whom: ",
 	.tell = seconds_told,
 	.show = seconds_shown,

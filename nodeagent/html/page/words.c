@@ -32,6 +32,13 @@ char *list_title(const char *key)
 		{"off_cpu_s", "off CPU"},
 		{"id", "call path"},
 		{"pid", "PID"},
+		{"mpi", "MPI"},
+		{"mpi_share", "part in MPI"},
+		{"cpus", "CPUs"},
+		{"cpu_model", "CPU model"},
+		{"off_cpu", "without a CPU"},
+		{"most_kind", "most of it"},
+		{"most_path", "of that most in"},
 	};
 	char *title;
 
@@ -89,7 +96,7 @@ static bool is_bytes(const char *key)
 		"bytes", "largest", "read_min", "read_max", "write_min", "write_max", NULL};
 
 	return is_one_of(key, sizes) || text_ends_with(key, "_bytes") ||
-	       !strncmp(key, "bytes_", strlen("bytes_"));
+	       !strncmp(key, "bytes_", strlen("bytes_")) || strstr(key, "_bytes_");
 }
 
 static bool is_count(const char *key)
