@@ -104,8 +104,8 @@ _vftr()
 		;;
 	top)
 		case $before:$word in
-		-s:* | --session:* | -d:* | --every:* | --off:* | --on:*) ;;
-		*) _vftr_words "-s --session -d --every -1 --once -j --json --off --on --pause --resume -h --help" "$word" ;;
+		-s:* | --session:* | -d:* | --every:* | --at:* | --secret:* | --off:* | --on:*) ;;
+		*) _vftr_words "-s --session --at --secret -d --every -1 --once -j --json --off --on --pause --resume -h --help" "$word" ;;
 		esac
 		;;
 	attach)
@@ -124,8 +124,8 @@ _vftr()
 		;;
 	where)
 		case $before:$word in
-		-s:* | --session:* | -d:* | --every:*) ;;
-		*) _vftr_words "-s --session -d --every --record -j --json -h --help" "$word" ;;
+		-s:* | --session:* | -d:* | --every:* | --at:* | --secret:*) ;;
+		*) _vftr_words "-s --session --at --secret -d --every --record -j --json -h --help" "$word" ;;
 		esac
 		;;
 	compress)

@@ -666,6 +666,15 @@ static void take_processes(struct agent *a, const struct command_line *c)
 			one_or_many(a->host.n_live, "it goes", "they go"));
 }
 
+/* They come by the connections that agents have over TCP. */
+static void warn_of_viewers(struct agent *a)
+{
+	if (a->host.conf->agent_remote_viewers && !a->several)
+		host_warn(&a->host, true,
+			"agent.remote_viewers: this agent does not talk over TCP, so that only "
+			"those look by it who are on its node");
+}
+
 static int serve_processes(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	bool nothing;
@@ -677,6 +686,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 	if (a->form == FORM_SIDECAR || a->form == FORM_SIBLING ||
 		(a->several && a->form != FORM_STEP))
 		join_agents(a, c);
+	warn_of_viewers(a);
 	company_met(a);
 	if (l->command && supervised_run(a)) { /* it has been said */
 		session_close(&a->host);

@@ -148,6 +148,8 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 	}
 	*contact = text;
 	a->joining = true;
+	if (a->host.conf->agent_remote_viewers)
+		proxy_admit_viewers(a->host.socket_path);
 	return 0;
 }
 

@@ -376,6 +376,13 @@ int proxy_joined(struct transport **transport)
 	return error;
 }
 
+void proxy_admit_viewers(const char *socket)
+{
+	struct request q = {VIEWERS, .bytes = strlen(socket), .until = transport_now()};
+
+	ask_only(&q, socket);
+}
+
 char *proxy_notes(void)
 {
 	struct request q = {NOTES, .until = transport_now()};

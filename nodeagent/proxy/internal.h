@@ -25,6 +25,7 @@ enum operation {
 	GONE,
 	LISTEN,
 	DEATHS,
+	VIEWERS,
 	TO_ROOT, /* together: final; status: milliseconds to wait */
 	TO_ONE,
 	TO_ALL

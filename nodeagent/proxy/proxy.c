@@ -298,6 +298,10 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 		if (c->transport->deaths)
 			c->transport->deaths(c->transport, q->tag);
 		break;
+	case VIEWERS:
+		if (c->transport->pump) /* it is TCP */
+			tcp_admit_viewers(c->transport, buf);
+		break;
 	case TO_ROOT:
 		error = c->transport->to_root(
 			c->transport, q->tag, buf, q->bytes, q->together, q->status * 1e-3);

@@ -62,6 +62,9 @@ bool proxy_join(const char *host, const char *session, double deadline_s, double
 int proxy_joined(struct transport **transport);
 char *proxy_notes(void);
 
+/* After proxy_join(): viewers from outside, who know the secret, reach the agent's socket. */
+void proxy_admit_viewers(const char *socket);
+
 /*
  * An eventfd that the proxy rings, with TCP when transport->news grows, with MPI for the tag of
  * transport->listen() (net/transport.h); -1: there is no proxy.

@@ -32,6 +32,8 @@ static const char usage[] =
 	"screen: q quits, ? lists the keys.\n"
 	"\n"
 	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
+	"      --at CONTACT    by the agent of this contact, over TCP, from anywhere\n"
+	"      --secret FILE   the agents' secret, for that (default: ~/.vftr-secret)\n"
 	"  -d, --every TIME    a view each TIME, 1 s unless given; at least 0.25 s\n"
 	"  -1, --once          one view, of all nodes, and end\n"
 	"  -j, --json          as JSON; without --once a line for each view\n"
@@ -130,11 +132,13 @@ static bool is_wrong(const struct order *o)
 int cmd_top(int argc, char **argv)
 {
 	int64_t period = PERIOD_NS;
-	const char *session = NULL;
+	struct viewer_place place = {0};
 	struct wish wish = {0};
 	struct order order = {0};
 	const struct cmd_option options[] = {
-		{"session", 's', .text = &session},
+		{"session", 's', .text = &place.session},
+		{"at", 0, .text = &place.at},
+		{"secret", 0, .text = &place.secret},
 		{"every", 'd', .time = &period},
 		{"once", '1', .flag = &wish.once},
 		{"json", 'j', .flag = &wish.json},
@@ -159,12 +163,16 @@ int cmd_top(int argc, char **argv)
 	}
 	if (is_wrong(&order))
 		return 2;
+	if (place.secret && !place.at) {
+		complain("top: --secret is for --at, an agent of another node");
+		return 2;
+	}
 	if (!wish.once && !wish.json && !is_ordered(&order) && !kind.there) {
 		complain(
 			"top: stdout is no terminal; for one view there is --once, for all --json");
 		return 2;
 	}
-	error = viewer_open(&w, session, period, NULL);
+	error = viewer_open(&w, &place, period, NULL);
 	if (error) {
 		complain("top: %s", error);
 		free(error);

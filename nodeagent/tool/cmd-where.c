@@ -24,6 +24,8 @@ static const char usage[] =
 	"may run, hang, be stopped or have lost ranks.\n"
 	"\n"
 	"  -s, --session NAME  of this session (default: $VFTR_SESSION, or the only one here)\n"
+	"      --at CONTACT    by the agent of this contact, over TCP, from anywhere\n"
+	"      --secret FILE   the agents' secret, for that (default: ~/.vftr-secret)\n"
 	"  -d, --every TIME    again each TIME, at least 0.25 s, until the job ends\n"
 	"      --record        also has all nodes write what their flight recorders keep (see\n"
 	"                      sampling.keep in vftr-config(5)), and says what they have done\n"
@@ -140,10 +142,12 @@ static int watch_job(struct viewer *w, int64_t every, bool json)
 int cmd_where(int argc, char **argv)
 {
 	int64_t every = 0;
-	const char *session = NULL;
+	struct viewer_place place = {0};
 	bool json = false, record = false;
 	const struct cmd_option options[] = {
-		{"session", 's', .text = &session},
+		{"session", 's', .text = &place.session},
+		{"at", 0, .text = &place.at},
+		{"secret", 0, .text = &place.secret},
 		{"every", 'd', .time = &every},
 		{"record", 0, .flag = &record},
 		{"json", 'j', .flag = &json},
@@ -161,8 +165,12 @@ int cmd_where(int argc, char **argv)
 				       : "where: --every is a time from 0.25 s to an hour");
 		return 2;
 	}
+	if (place.secret && !place.at) {
+		complain("where: --secret is for --at, an agent of another node");
+		return 2;
+	}
 	where = xcalloc(1, sizeof(*where));
-	error = viewer_open(&w, session, PERIOD_LEAST, where);
+	error = viewer_open(&w, &place, PERIOD_LEAST, where);
 	if (error)
 		complain("where: %s", error);
 	else if (record)

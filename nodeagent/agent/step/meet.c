@@ -135,6 +135,8 @@ static bool join_others(struct agent *a, struct in_step *s, const char *contacts
 	}
 	m->joined = true;
 	m->contact = text;
+	if (a->host.conf->agent_remote_viewers)
+		proxy_admit_viewers(a->host.socket_path);
 	return true;
 }
 

@@ -177,14 +177,13 @@ void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m)
 	tcp_meeting_end(t, m);
 }
 
-static bool needs_no_proof(uint32_t verdict)
+bool tcp_needs_no_proof(uint32_t verdict)
 {
 	return verdict == TCP_OTHER_VERSION || verdict == TCP_OTHER_ORDER ||
 	       verdict == TCP_OTHER_SECRET;
 }
 
-/* The first words, which all versions have. Why not, or NULL; the caller frees. */
-static char *check_head(const struct tcp *t, const struct tcp_welcome *w)
+char *tcp_check_head(const struct tcp *t, const struct tcp_welcome *w)
 {
 	if (memcmp(w->magic, TCP_MAGIC, sizeof(w->magic)))
 		return xstrdup("it is no agent");
@@ -195,7 +194,7 @@ static char *check_head(const struct tcp *t, const struct tcp_welcome *w)
 	return NULL;
 }
 
-/* As check_head(). A verdict without proof is only reported; the dialer tries again later. */
+/* As tcp_check_head(). A verdict without proof is only reported; the dialer tries again later. */
 static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 {
 	struct tcp_agent *a = tcp_agent_of(t, m->rank);
@@ -203,7 +202,7 @@ static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 	unsigned char proof[TCP_DIGEST_BYTES];
 	bool anew = false; /* and told of what the one before has sent: it is dialed again */
 
-	if (needs_no_proof(w->verdict))
+	if (tcp_needs_no_proof(w->verdict))
 		return tcp_refusal(t, w->verdict, w->version, "", t->digest);
 	tcp_sign(t, m, "listener", NULL, 0, proof);
 	if (crypto_verify_32(proof, w->proof))
@@ -247,7 +246,7 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 	char *why = NULL;
 
 	if (got > 0 || m->have >= TCP_HEAD_BYTES)
-		why = check_head(t, w);
+		why = tcp_check_head(t, w);
 	if (!why && !got)
 		return;
 	if (!why && got > 0) {

@@ -57,7 +57,7 @@
 #define TCP_STRANGER_NOTES_MOST 50   /* about others */
 #define TCP_STRANGER_NOTES_EACH 4    /* of them, about one address */
 
-enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION, TCP_KNOCK };
+enum tcp_purpose { TCP_LINK = 1, TCP_INVITATION, TCP_KNOCK, TCP_VIEW };
 
 /* What has become of an agent. */
 enum tcp_fate {
@@ -82,6 +82,7 @@ enum tcp_verdict {
 	TCP_TAKEN,   /* invited by another agent */
 	TCP_OTHER_SESSION,
 	TCP_OTHER_SECRET,
+	TCP_NO_VIEWERS, /* from outside are admitted */
 	TCP_VERDICTS
 };
 
@@ -118,6 +119,7 @@ enum tcp_kind {
 	TCP_INVITE,	 /* after HELLO with TCP_INVITATION: the contacts of all */
 	TCP_NEWS,	 /* of other agents, see news.c */
 	TCP_CHECK,	 /* empty, to be acknowledged: does the other side still work? */
+	TCP_PACKET,	 /* of a viewer, or for one */
 	TCP_KINDS
 };
 
@@ -160,6 +162,20 @@ struct tcp_link {
 	char *content; /* where it is decrypted, too; NULL: the frame has not come */
 	bool wants_out;
 	double opened; /* s */
+};
+
+/* A connection of a viewer after both have proved who they are; see packets.c. */
+struct tcp_packets {
+	int fd;
+	unsigned char key_out[TCP_KEY_BYTES], key_in[TCP_KEY_BYTES];
+	uint64_t n_out, n_in;
+	unsigned char *out; /* a frame that leaves; NULL: none */
+	size_t out_bytes, out_at;
+	size_t most; /* bytes of a packet that comes */
+	unsigned char sealed[TCP_FRAME_SEALED];
+	struct tcp_frame in;
+	size_t in_at;  /* bytes of sealed, or of content, that have come */
+	char *content; /* NULL: the frame has not come */
 };
 
 /* Another agent. */
@@ -269,6 +285,9 @@ struct tcp {
 	bool host_said;
 	struct lookup *dropped; /* without an answer yet */
 	struct tcp_meeting *meetings;
+	struct tcp_viewer *viewers;
+	unsigned n_viewers;
+	char *viewed; /* the agent's socket, for viewers; NULL: none are admitted */
 	unsigned n_accepted;
 	uint16_t silent[TCP_SHARES]; /* meetings, by share */
 	struct tcp_message *inbox, **inbox_end;
@@ -280,7 +299,13 @@ struct tcp {
 	bool leaving;
 };
 
-enum tcp_watch { TCP_WATCH_LISTENER, TCP_WATCH_MEETING, TCP_WATCH_AGENT };
+enum tcp_watch {
+	TCP_WATCH_LISTENER,
+	TCP_WATCH_MEETING,
+	TCP_WATCH_AGENT,
+	TCP_WATCH_VIEWER, /* its connection */
+	TCP_WATCH_VIEWED, /* its socket to the agent */
+};
 
 /* tcp.c */
 int tcp_watch(struct tcp *t, int fd, enum tcp_watch kind, const void *p, bool out, bool again);
@@ -416,6 +441,31 @@ void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose);
 void tcp_on_connected(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m);
 void tcp_on_inviting(struct tcp *t, struct tcp_meeting *m);
+/* The first words of a WELCOME, which all versions have. Why not, or NULL; the caller frees. */
+char *tcp_check_head(const struct tcp *t, const struct tcp_welcome *w);
+/* Of a WELCOME: anybody could have sent it. */
+bool tcp_needs_no_proof(uint32_t verdict);
+
+/* packets.c: of viewers. `most`: bytes of a packet that may come. clear() leaves fd open. */
+void tcp_packets_open(
+	struct tcp_packets *p, int fd, const struct tcp_keys *keys, bool dialed, size_t most);
+void tcp_packets_clear(struct tcp_packets *p);
+/* To be sent by flush(). False: another one still leaves. */
+bool tcp_packet_put(struct tcp_packets *p, enum tcp_kind kind, const void *buf, size_t bytes);
+/* 0 or -errno; what has not left then, p->out, leaves later. */
+int tcp_packets_flush(struct tcp_packets *p);
+/* 1: the next packet, which the caller frees; 0: it has not come; -ENODATA: the other side has
+ * ended; another -errno. */
+int tcp_packet_take(struct tcp_packets *p, char **content, size_t *bytes);
+
+/* viewers.c: those that have dialed */
+bool tcp_admits_viewers(const struct tcp *t);
+/* Takes m->fd, which is -1 then, or leaves it where the agent cannot be reached. */
+void tcp_viewer_up(struct tcp *t, struct tcp_meeting *m);
+void tcp_on_viewer(struct tcp *t, struct tcp_viewer *v);
+void tcp_on_viewed(struct tcp *t, struct tcp_viewer *v, bool hung_up);
+/* None is admitted any more. */
+void tcp_viewers_end(struct tcp *t);
 
 /* open.c: before any agent is met. NULL, or a sentence on the error; the caller frees. */
 char *tcp_prepare(struct tcp *t);

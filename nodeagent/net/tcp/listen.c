@@ -207,6 +207,10 @@ static enum tcp_verdict judge_hello(struct tcp *t, const struct tcp_hello *h, bo
 						   : TCP_INVITED
 		       : tcp_session_fits(t, NULL, h->session) ? TCP_WELCOME
 							       : TCP_OTHER_SESSION;
+	if (h->purpose == TCP_VIEW)
+		return !tcp_admits_viewers(t)		       ? TCP_NO_VIEWERS
+		       : tcp_session_fits(t, NULL, h->session) ? TCP_WELCOME
+							       : TCP_OTHER_SESSION;
 	if (!t->transport.size)
 		return TCP_NOT_YET;
 	if (!is_of_this_job(t, h))
@@ -389,6 +393,11 @@ void tcp_on_proof(struct tcp *t, struct tcp_meeting *m)
 	}
 	if (m->hello.purpose == TCP_INVITATION) {
 		m->state = MEET_INVITE;
+		return;
+	}
+	if (m->hello.purpose == TCP_VIEW) {
+		tcp_viewer_up(t, m);
+		tcp_meeting_end(t, m);
 		return;
 	}
 	a = tcp_agent_of(t, (int)m->hello.from);

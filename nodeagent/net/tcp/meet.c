@@ -19,6 +19,8 @@ static const char *const refusals[TCP_VERDICTS] = {
 	[TCP_INVITED] = "it knows the others",
 	[TCP_TAKEN] = "another agent has invited it before",
 	[TCP_OTHER_SECRET] = "it has another secret",
+	[TCP_NO_VIEWERS] = "viewers from outside are not admitted (agent.remote_viewers), or "
+			   "there are too many",
 };
 
 bool tcp_comes_too_often(uint32_t verdict)

@@ -14,7 +14,7 @@
 
 #include "nodeagent/base/util.h"
 
-static char *default_path(void)
+char *secret_usual(void)
 {
 	const char *home = getenv("HOME");
 	struct passwd *me = home && home[0] ? NULL : getpwuid(geteuid());
@@ -76,7 +76,7 @@ static const char *open_it(const char *path, int *fd)
 
 int secret_read(const char *path, char **secret, size_t *bytes, char **error)
 {
-	char *name = path ? xstrdup(path) : default_path(), *buf = xcalloc(1, SECRET_BYTES_MAX + 1);
+	char *name = path ? xstrdup(path) : secret_usual(), *buf = xcalloc(1, SECRET_BYTES_MAX + 1);
 	char counted[64];
 	const char *why = NULL;
 	ssize_t n = 0;

@@ -12,6 +12,9 @@
 /* Makes a secret from random bytes. */
 void secret_make(char text[SECRET_TEXT_BYTES]);
 
+/* The name of the default file; the caller frees. */
+char *secret_usual(void);
+
 /*
  * Reads path, without blanks at its end. NULL: $HOME/.vftr-secret, which is made from
  * random bytes if it is not there. 0, or -1 with *error, a sentence; the caller frees both.

@@ -183,6 +183,12 @@ static void on_event(struct tcp *t, const struct epoll_event *e)
 	case TCP_WATCH_AGENT:
 		on_link(t, p, e->events);
 		break;
+	case TCP_WATCH_VIEWER:
+		tcp_on_viewer(t, p);
+		break;
+	case TCP_WATCH_VIEWED:
+		tcp_on_viewed(t, p, e->events & (EPOLLHUP | EPOLLERR));
+		break;
 	}
 }
 
@@ -351,6 +357,7 @@ static void free_all(struct tcp *t)
 		tcp_link_close(t, t->known[i]);
 		tcp_agent_clear(t, t->known[i]);
 	}
+	tcp_viewers_end(t);
 	while (t->meetings)
 		tcp_meeting_end(t, t->meetings);
 	while (t->inbox) {

@@ -48,6 +48,9 @@ char *tcp_contact(const struct transport *p);
  */
 bool tcp_joined(struct transport *p, const struct transport_plan_operations *o);
 
+/* Viewers from outside of the job who know the secret reach the agent at this socket by us. */
+void tcp_admit_viewers(struct transport *p, const char *socket);
+
 /*
  * Lines about strangers, broken connections and so on since the last call, each with a
  * newline, or NULL; the caller frees. They were printed on standard error already.

@@ -14,9 +14,11 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/net/tcp/viewer-link.h"
 #include "shm/wire.h"
 
 #define SOCKET ".sock"
+#define MEET_S 10.0 /* until an agent of another node has answered */
 
 /* ---- which session ---------------------------------------------------------------------- */
 
@@ -79,6 +81,13 @@ uint64_t viewer_stamp(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+static bool send_packet(const struct viewer *w, const void *packet, size_t bytes)
+{
+	if (w->link)
+		return viewer_link_send(w->link, packet, bytes);
+	return send(w->fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
+}
+
 /* record: as in struct wire_live. */
 static bool ask_for(const struct viewer *w, uint64_t record)
 {
@@ -88,7 +97,7 @@ static bool ask_for(const struct viewer *w, uint64_t record)
 		.where = w->where != NULL,
 		.record = record};
 
-	return send(w->fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+	return send_packet(w, &m, sizeof(m));
 }
 
 void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t stamp)
@@ -104,7 +113,7 @@ void viewer_switch(const struct viewer *w, const char *name, bool off, uint64_t 
 
 	snprintf(m.name, sizeof(m.name), "%s", name);
 	m.order.head.text_bytes = (uint32_t)strlen(m.name) + 1;
-	send(w->fd, &m, sizeof(m.order) + m.order.head.text_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+	send_packet(w, &m, sizeof(m.order) + m.order.head.text_bytes);
 }
 
 static bool ask_again(const struct viewer *w)
@@ -148,25 +157,51 @@ static char *connect_to(struct viewer *w, const char *dir)
 	return error ? error : check_owner(w);
 }
 
-char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where)
+static char *connect_here(struct viewer *w, const char *session)
 {
 	char *error = NULL, *dir = runtime_directory(&error);
 
-	*w = (struct viewer){.fd = -1, .period = period, .where = where};
 	if (dir)
 		w->session = session_of(session, dir, &error);
 	if (w->session)
 		error = connect_to(w, dir);
+	free(dir);
+	return error;
+}
+
+/* Who it is both sides have proved. */
+static char *connect_by_tcp(struct viewer *w, const struct viewer_place *place)
+{
+	char *error, *named;
+
+	w->link =
+		viewer_link_open(place->at, place->secret, place->session, MEET_S, &named, &error);
+	if (!w->link)
+		return error;
+	w->fd = viewer_link_fd(w->link);
+	w->session = xstrdup(place->session ? place->session : named[0] ? named : place->at);
+	free(named);
+	return NULL;
+}
+
+char *viewer_open(
+	struct viewer *w, const struct viewer_place *place, int64_t period, struct where *where)
+{
+	char *error;
+
+	*w = (struct viewer){.fd = -1, .period = period, .where = where};
+	error = place->at ? connect_by_tcp(w, place) : connect_here(w, place->session);
 	if (!error && !ask_again(w))
 		error = xasprintf("the agent of session `%s' takes no request: %s", w->session,
 			strerror(errno));
-	free(dir);
 	return error;
 }
 
 void viewer_close(struct viewer *w)
 {
-	if (w->fd >= 0)
+	if (w->link)
+		viewer_link_close(w->link);
+	else if (w->fd >= 0)
 		close(w->fd);
 	free(w->session);
 	*w = (struct viewer){.fd = -1};
@@ -236,11 +271,30 @@ int64_t viewer_now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* Of the next packet, if one has come: its bytes, else news. */
+static ssize_t receive_packet(
+	const struct viewer *w, union packet *m, enum viewer_news *news, char **why)
+{
+	const ssize_t n = w->link ? viewer_link_receive(w->link, m, sizeof(*m))
+				  : recv(w->fd, m, sizeof(*m), MSG_DONTWAIT);
+
+	*news = VIEWER_NOTHING;
+	if (w->link && n < 0 && n != -ENODATA) {
+		*news = VIEWER_REFUSED;
+		*why = xasprintf("the connection to the agent broke: %s",
+			n == -EBADMSG || n == -EPROTO ? "what came makes no sense"
+						      : strerror((int)-n));
+	} else if (w->link ? n < 0 : !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		*news = VIEWER_END;
+	}
+	return n;
+}
+
 enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why)
 {
 	const int64_t until = viewer_now() + within;
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
-	enum viewer_news news = VIEWER_NOTHING;
+	enum viewer_news news;
 	union packet *m;
 	int64_t left;
 	ssize_t n;
@@ -250,11 +304,9 @@ enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view 
 	if (!p.revents)
 		return VIEWER_NOTHING;
 	m = xmalloc(sizeof(*m));
-	n = recv(w->fd, m, sizeof(*m), MSG_DONTWAIT);
+	n = receive_packet(w, m, &news, why);
 	if (n > 0)
 		news = take_packet(w, m, (size_t)n, v, why);
-	else if (!n || (errno != EAGAIN && errno != EINTR))
-		news = VIEWER_END;
 	free(m);
 	if (news == VIEWER_VIEW)
 		ask_again(w); /* if it has ended meanwhile, the next time tells */

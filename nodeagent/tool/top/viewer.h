@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection of a viewer to the agent of this node: shm/wire.h, WIRE_LIVE. */
+/* The connection of a viewer to an agent, of this node or over TCP: shm/wire.h, WIRE_LIVE. */
 #ifndef VFTR_NODEAGENT_TOOL_TOP_VIEWER_H
 #define VFTR_NODEAGENT_TOOL_TOP_VIEWER_H
 
@@ -8,9 +8,18 @@
 
 struct live_view;
 struct where;
+struct viewer_link;
+
+/* Which agent; all NULL: that of $VFTR_SESSION, else the only one here. */
+struct viewer_place {
+	const char *session;
+	const char *at;	    /* not of this node: its contact (net/tcp/contact.h) */
+	const char *secret; /* file, for `at`; NULL: the default one */
+};
 
 struct viewer {
-	int fd;
+	int fd;			  /* can be read when there is something new */
+	struct viewer_link *link; /* NULL: of this node */
 	char *session;
 	int64_t period;	     /* ns */
 	uint32_t agents;     /* of the job, by the last view; 0: not known yet */
@@ -20,11 +29,12 @@ struct viewer {
 };
 
 /*
- * Connects to the agent of a session; NULL: that of $VFTR_SESSION, else the only one here. Asks for
- * a view each `period` ns. where: the caller's, filled in with each view, or NULL. Returns NULL, or
- * a sentence, which the caller frees, if it failed. The caller calls viewer_close() in any case.
+ * Connects to the agent at that place. Asks for a view each `period` ns. where: the caller's, filled
+ * in with each view, or NULL. Returns NULL, or a sentence, which the caller frees, if it failed. The
+ * caller calls viewer_close() in any case.
  */
-char *viewer_open(struct viewer *w, const char *session, int64_t period, struct where *where);
+char *viewer_open(
+	struct viewer *w, const struct viewer_place *place, int64_t period, struct where *where);
 void viewer_close(struct viewer *w);
 
 /* Asks that what the flight recorders of all nodes keep (sampling.keep) is written; answer.h says
