@@ -89,9 +89,16 @@ hasnt_shown() {
 	! shown "$1"
 }
 
-# top_pid: of the viewer in the terminal
+# top_pid: of the viewer in the terminal, whose shell has no other child
 top_pid() {
-	pgrep -o -f "^$VFTR top -s first"
+	pgrep -P "$(mux display-message -p -t s '#{pane_pid}')" -f "^$VFTR top -s first"
+}
+
+# dies SIGNAL: of it; if not, what the process does with it
+dies() {
+	pid=$(top_pid)
+	kill -$1 "$pid"
+	wait_for 30 "[ ! -d /proc/$pid ]" || { tr "\0" " " </proc/$pid/cmdline; grep -E "^(State|Sig|Shd)" /proc/$pid/status; return 1; }
 }
 
 test_expect 'no line is wider than the terminal, and calls are those of --once --json' '
@@ -237,7 +244,7 @@ for signal in TERM INT HUP QUIT ABRT SEGV; do
 		terminal 80 24
 		type_in '$VFTR top -s first'
 		until_shown FUNCTION
-		kill -$signal \$(top_pid)
+		dies $signal
 		as_before"
 done
 

@@ -106,8 +106,8 @@ static void leave_screen(void)
 	if (!terminal.open)
 		return;
 	terminal.open = 0;
+	set_modes(&terminal.before); /* before the user sees his screen, and types */
 	write_all(NORMAL LEAVE, sizeof(NORMAL LEAVE) - 1);
-	set_modes(&terminal.before);
 }
 
 /* The handler is not in force any more, and the signal comes again when it returns. */
