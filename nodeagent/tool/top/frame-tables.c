@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/tool/top/frame-tables.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include "nodeagent/base/table.h"
@@ -210,80 +211,181 @@ static struct table *paths_table(const struct live_view *v, const struct frame_w
 /* ---- nodes, ranks, waits ----------------------------------------------------------------------
  */
 
-static void class_cells(struct table *t, const uint64_t *of)
-{
-	const uint64_t all = thread_time(of);
+/* A node or a rank. */
+struct row {
+	const char *host;
+	uint32_t processes, threads, pid, rank;
+	uint64_t interval, first_useful, calls, lost_calls;
+	const uint64_t *classes;
+};
 
-	percent_cell(t, of[LIVE_USEFUL], all);
-	percent_cell(t, of[LIVE_MPI], all);
-	percent_cell(t, of[LIVE_MPI_WAIT], all);
-	percent_cell(t, of[LIVE_OPENMP_WAIT] + of[LIVE_OPENMP_IDLE], all);
-	percent_cell(t, of[LIVE_IO], all);
-	percent_cell(t, of[LIVE_OFF_CPU], all);
+static void host_cell(struct table *t, const struct row *r)
+{
+	table_text(t, r->host);
 }
 
-#define CLASS_COLUMNS                                                                              \
-	{"useful%", TABLE_RIGHT}, {"MPI%", TABLE_RIGHT}, {"waiting%", TABLE_RIGHT},                \
-		{"OpenMP%", TABLE_RIGHT}, {"I/O%", TABLE_RIGHT},                                   \
+static void processes_cell(struct table *t, const struct row *r)
+{
+	table_uint(t, r->processes);
+}
+
+static void threads_cell(struct table *t, const struct row *r)
+{
+	table_uint(t, r->threads);
+}
+
+static void pid_cell(struct table *t, const struct row *r)
+{
+	table_uint(t, r->pid);
+}
+
+static void number_cell(struct table *t, const struct row *r)
+{
+	rank_cell(t, r->rank);
+}
+
+static void first_cell(struct table *t, const struct row *r)
+{
+	percent_cell(t, r->first_useful, r->interval);
+}
+
+static void calls_cell(struct table *t, const struct row *r)
+{
+	count_cell(t, rate_of(r->calls, r->interval));
+}
+
+static void lost_cell(struct table *t, const struct row *r)
+{
+	count_cell(t, (double)r->lost_calls);
+}
+
+#define SHARE_CELL(name, ns)                                                                       \
+	static void name(struct table *t, const struct row *r)                                     \
 	{                                                                                          \
-		"off CPU%", TABLE_RIGHT                                                            \
+		const uint64_t *of = r->classes;                                                   \
+                                                                                                   \
+		percent_cell(t, ns, thread_time(of));                                              \
 	}
 
+SHARE_CELL(useful_cell, of[LIVE_USEFUL])
+SHARE_CELL(mpi_cell, of[LIVE_MPI])
+SHARE_CELL(waiting_cell, of[LIVE_MPI_WAIT])
+SHARE_CELL(openmp_cell, of[LIVE_OPENMP_WAIT] + of[LIVE_OPENMP_IDLE])
+SHARE_CELL(io_cell, of[LIVE_IO])
+SHARE_CELL(off_cpu_cell, of[LIVE_OFF_CPU])
+SHARE_CELL(locks_cell, of[LIVE_LOCK_WAIT])
+
+#define STAYS UINT_MAX
+
+/* A column whole or not at all: the lower number gives way first where there is no room. */
+struct row_column {
+	const char *title;
+	enum table_align align;
+	unsigned out;
+	void (*cell)(struct table *t, const struct row *r);
+};
+
+static const struct row_column node_columns[] = {
+	{"NODE", TABLE_LEFT, STAYS, host_cell},
+	{"PROCS", TABLE_RIGHT, 6, processes_cell},
+	{"THREADS", TABLE_RIGHT, 2, threads_cell},
+	{"useful%", TABLE_RIGHT, STAYS, useful_cell},
+	{"MPI%", TABLE_RIGHT, 9, mpi_cell},
+	{"waiting%", TABLE_RIGHT, 8, waiting_cell},
+	{"OpenMP%", TABLE_RIGHT, 4, openmp_cell},
+	{"I/O%", TABLE_RIGHT, 3, io_cell},
+	{"off CPU%", TABLE_RIGHT, 7, off_cpu_cell},
+	{"CALLS/s", TABLE_RIGHT, 5, calls_cell},
+	{"LOST", TABLE_RIGHT, 1, lost_cell},
+};
+
+static const struct row_column rank_columns[] = {
+	{"RANK", TABLE_RIGHT, STAYS, number_cell},
+	{"NODE", TABLE_LEFT, STAYS, host_cell},
+	{"PID", TABLE_RIGHT, 5, pid_cell},
+	{"THREADS", TABLE_RIGHT, 2, threads_cell},
+	{"first useful%", TABLE_RIGHT, STAYS, first_cell},
+	{"useful%", TABLE_RIGHT, 1, useful_cell},
+	{"MPI%", TABLE_RIGHT, 8, mpi_cell},
+	{"waiting%", TABLE_RIGHT, 7, waiting_cell},
+	{"OpenMP%", TABLE_RIGHT, 4, openmp_cell},
+	{"I/O%", TABLE_RIGHT, 3, io_cell},
+	{"off CPU%", TABLE_RIGHT, 6, off_cpu_cell},
+};
+
 /* Behind the others: most jobs have no such time. */
-static void locks_column(struct table *t, const struct live_view *v)
+static const struct row_column locks_column = {"locks%", TABLE_RIGHT, 9, locks_cell};
+
+#define OUT_MOST 9
+
+/* The i-th column, or NULL: there is none, or it gives way. */
+static const struct row_column *shown_column(
+	const struct live_view *v, const struct frame_wish *wish, size_t i, unsigned pressure)
 {
-	if (v->classes[LIVE_LOCK_WAIT])
-		table_column(t, "locks%", TABLE_RIGHT);
+	const bool nodes = wish->table == FRAME_NODES;
+	const size_t n = nodes ? ARRAY_SIZE(node_columns) : ARRAY_SIZE(rank_columns);
+	const struct row_column *c = nodes ? node_columns : rank_columns;
+
+	if (i > n || (i == n && !v->classes[LIVE_LOCK_WAIT]))
+		return NULL;
+	c = i == n ? &locks_column : &c[i];
+	return c->out > pressure ? c : NULL;
 }
 
-static void locks_cell(struct table *t, const struct live_view *v, const uint64_t *of)
+#define COLUMNS_MOST (ARRAY_SIZE(node_columns) + ARRAY_SIZE(rank_columns) + 1)
+
+static struct table *rows_table(const struct live_view *v, const struct frame_wish *wish,
+	const struct row *rows, size_t n, unsigned pressure)
 {
-	if (v->classes[LIVE_LOCK_WAIT])
-		percent_cell(t, of[LIVE_LOCK_WAIT], thread_time(of));
+	struct table *t = table_new(TABLE_LIST);
+	const struct row_column *c;
+
+	for (size_t i = 0; i < COLUMNS_MOST; i++)
+		if ((c = shown_column(v, wish, i, pressure)))
+			table_column(t, c->title, c->align);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < COLUMNS_MOST; i++)
+			if ((c = shown_column(v, wish, i, pressure)))
+				c->cell(t, &rows[k]);
+	return t;
 }
 
-static struct table *nodes_table(const struct live_view *v)
+static struct table *nodes_table(
+	const struct live_view *v, const struct frame_wish *wish, unsigned pressure)
 {
-	static const struct column columns[] = {{"NODE", TABLE_LEFT}, {"PROCS", TABLE_RIGHT},
-		{"THREADS", TABLE_RIGHT}, CLASS_COLUMNS, {"CALLS/s", TABLE_RIGHT},
-		{"LOST", TABLE_RIGHT}};
-	struct table *t = table_with(columns, ARRAY_SIZE(columns));
+	struct row rows[LIVE_NODES_MAX];
 
-	locks_column(t, v);
 	for (size_t i = 0; i < v->n_nodes; i++) {
 		const struct live_node *n = &v->nodes[i];
 
-		table_text(t, n->host);
-		table_uint(t, n->processes);
-		table_uint(t, n->threads);
-		class_cells(t, n->classes);
-		count_cell(t, rate_of(n->calls, n->interval));
-		count_cell(t, (double)n->lost_calls);
-		locks_cell(t, v, n->classes);
+		rows[i] = (struct row){.host = n->host,
+			.processes = n->processes,
+			.threads = n->threads,
+			.interval = n->interval,
+			.calls = n->calls,
+			.lost_calls = n->lost_calls,
+			.classes = n->classes};
 	}
-	return t;
+	return rows_table(v, wish, rows, v->n_nodes, pressure);
 }
 
-static struct table *ranks_table(const struct live_view *v)
+static struct table *ranks_table(
+	const struct live_view *v, const struct frame_wish *wish, unsigned pressure)
 {
-	static const struct column columns[] = {{"RANK", TABLE_RIGHT}, {"NODE", TABLE_LEFT},
-		{"PID", TABLE_RIGHT}, {"THREADS", TABLE_RIGHT}, {"first useful%", TABLE_RIGHT},
-		CLASS_COLUMNS};
-	struct table *t = table_with(columns, ARRAY_SIZE(columns));
+	struct row rows[LIVE_RANKS_MAX];
 
-	locks_column(t, v);
 	for (size_t i = 0; i < v->n_ranks; i++) {
 		const struct live_rank *r = &v->ranks[i];
 
-		rank_cell(t, r->rank);
-		table_text(t, host_of(v, r->agent) ?: "?");
-		table_uint(t, r->pid);
-		table_uint(t, r->threads);
-		percent_cell(t, r->first_useful, r->interval);
-		class_cells(t, r->classes);
-		locks_cell(t, v, r->classes);
+		rows[i] = (struct row){.host = host_of(v, r->agent) ?: "?",
+			.threads = r->threads,
+			.pid = r->pid,
+			.rank = r->rank,
+			.interval = r->interval,
+			.first_useful = r->first_useful,
+			.classes = r->classes};
 	}
-	return t;
+	return rows_table(v, wish, rows, v->n_ranks, pressure);
 }
 
 static struct table *waits_table(const struct live_view *v)
@@ -317,16 +419,15 @@ static struct table *help_table(void)
 		{"s", "sort functions by time, calls, or spread over ranks"},
 		{"n, r, w", "nodes, ranks, waits; again: functions"},
 		{"/", "show functions with a text in their name; empty: all"},
-		{"f", "switch a function off on all nodes, or on again, by its name"},
-		{"t", "trace now: all nodes write what their flight recorders keep"},
+		{"f", "switch a function off on all nodes, or on again"},
+		{"t", "trace now: nodes write what flight recorders keep"},
 		{"p", "pause recording on all nodes, not the job; again: go on"},
 		{"space", "hold the screen; again: go on"},
 		{"arrows, PgUp, PgDn", "scroll"},
 		{"h or ?", "this help; again: functions"},
 		{"", ""},
-		{"TIME%", "of all threads' time between the last two looks, without callees"},
-		{"BALANCE", "full: all ranks have the same; empty: what the one with the most has "
-			    "more"},
+		{"TIME%", "of all threads' time since the last look, no callees"},
+		{"BALANCE", "full: all ranks have the same; empty: one has more"},
 		{"of rank", "the rank with the most"},
 		{"looks", "what looks take of a CPU, on the node where it is most"},
 	};
@@ -340,13 +441,26 @@ static struct table *help_table(void)
 	return t;
 }
 
-char *frame_table_text(const struct live_view *v, const struct frame_wish *wish)
+static struct table *table_of(
+	const struct live_view *v, const struct frame_wish *wish, unsigned pressure)
 {
-	struct table *t = wish->table == FRAME_HELP    ? help_table()
-			  : wish->table == FRAME_NODES ? nodes_table(v)
-			  : wish->table == FRAME_RANKS ? ranks_table(v)
-			  : wish->table == FRAME_WAITS ? waits_table(v)
-						       : paths_table(v, wish);
+	switch (wish->table) {
+	case FRAME_HELP:
+		return help_table();
+	case FRAME_NODES:
+		return nodes_table(v, wish, pressure);
+	case FRAME_RANKS:
+		return ranks_table(v, wish, pressure);
+	case FRAME_WAITS:
+		return waits_table(v);
+	case FRAME_PATHS:
+		break;
+	}
+	return paths_table(v, wish);
+}
+
+static char *text_of(struct table *t)
+{
 	char *text = NULL;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
@@ -356,5 +470,27 @@ char *frame_table_text(const struct live_view *v, const struct frame_wish *wish)
 	table_print(t, f);
 	fclose(f);
 	table_free(t);
+	return text;
+}
+
+static bool is_wider(const char *text, size_t width)
+{
+	char *title = xasprintf("%.*s", (int)strcspn(text, "\n"), text);
+	const bool wider = width && text_columns(title) > width;
+
+	free(title);
+	return wider;
+}
+
+char *frame_table_text(const struct live_view *v, const struct frame_wish *wish)
+{
+	const bool gives_way = wish->table == FRAME_NODES || wish->table == FRAME_RANKS;
+	char *text = text_of(table_of(v, wish, 0));
+
+	for (unsigned pressure = 1;
+		gives_way && pressure <= OUT_MOST && is_wider(text, wish->width); pressure++) {
+		free(text);
+		text = text_of(table_of(v, wish, pressure));
+	}
 	return text;
 }

@@ -9,7 +9,8 @@ struct frame_wish;
 struct live_view;
 
 /*
- * The table that is wished: a line with its titles, then one for each row, all of them, as wide as
+ * The table that is wished: a line with its titles, then one for each row, all of them. Of nodes
+ * and ranks whole columns are left out where the terminal is too narrow; other rows are as wide as
  * they are. v may be NULL if that is the help. The caller frees.
  */
 char *frame_table_text(const struct live_view *v, const struct frame_wish *wish);

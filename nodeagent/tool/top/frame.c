@@ -118,7 +118,7 @@ static void add_keys(struct frame *f, const struct frame_wish *wish, bool paused
 			orders[wish->order], wish->filter, wish->held ? "space go on" : "p pause");
 	else
 		add_text(f, wish, LINE_BOLD,
-			"q quit  s sort: %s  n,r,w tables  / filter  %s  ? help",
+			"q quit  s sort: %s  n,r,w tables  / filter  f off  %s  ? help",
 			orders[wish->order],
 			wish->held ? "space go on"
 			: paused   ? "t trace  p go on"
