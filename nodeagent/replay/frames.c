@@ -335,6 +335,7 @@ void replay_pause(struct replay *r, uint64_t t)
 	if (r->slow & SLOW_PAUSED)
 		return;
 	r->slow |= SLOW_PAUSED;
+	r->paused = t;
 	if (r->track)
 		traffic_track_lost(r->track);
 	replay_open(r, KEY_PAUSE, t);
@@ -344,8 +345,10 @@ void replay_pause(struct replay *r, uint64_t t)
 
 void replay_go_on(struct replay *r, uint64_t t, uint64_t unrecorded)
 {
-	if (r->slow & SLOW_PAUSED)
+	if (r->slow & SLOW_PAUSED) {
 		replay_pop(r, t);
+		r->went_on = t;
+	}
 	r->slow &= ~SLOW_PAUSED;
 	for (; unrecorded && !r->error; unrecorded--) {
 		if (r->top == r->full)

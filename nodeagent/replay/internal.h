@@ -207,6 +207,7 @@ struct replay {
 	void *slow_ctx;
 	uint64_t slow_least;
 	bool slow_anywhere;
+	uint64_t paused, went_on; /* the last pause of recording; of one that lasts, `paused` */
 };
 
 static inline uint64_t elapsed(uint64_t from, uint64_t to)

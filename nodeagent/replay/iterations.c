@@ -145,6 +145,15 @@ static bool is_in_loop(const struct replay *r, const struct frame *f)
 	return false;
 }
 
+/* What of this time the last pause of recording took: nobody knows what was slow in it. */
+static uint64_t paused_within(const struct replay *r, uint64_t since, uint64_t t)
+{
+	const uint64_t until = r->slow & SLOW_PAUSED || r->went_on > t ? t : r->went_on;
+	const uint64_t from = r->paused > since ? r->paused : since;
+
+	return from < until ? until - from : 0;
+}
+
 static uint64_t count_of(const struct iterations *all)
 {
 	unsigned shift;
@@ -196,7 +205,8 @@ static void note_slow(struct replay *r, const struct frame *f, struct node *n, u
 	struct iterations *all = n->extra->iterations;
 	struct replay_slow slow = {.number = count_of(all), .ticks = elapsed(f->since, t)};
 
-	if (!iterations_is_slow(all, slow.ticks, r->slow_least, &slow.usual) ||
+	if (!iterations_is_slow(
+		    all, slow.ticks - paused_within(r, f->since, t), r->slow_least, &slow.usual) ||
 		!(r->slow_anywhere || (iterations_cover(all, t) && !is_in_loop(r, f) &&
 					      !is_part(r, n, slow.number, t))))
 		return;
@@ -211,9 +221,10 @@ static void note_slow_between(struct replay *r, const struct frame *f, const str
 	struct replay_slow slow = {.number = count_of(all), .ticks = took, .between = true};
 	struct anchor a;
 
-	if (!iterations_is_slow(all, took, r->slow_least, &slow.usual) || r->slow_anywhere ||
-		is_in_loop(r, f) || !find_anchor(r, n->parent, t, &a) || a.node != n ||
-		has_function(r, n->parent, t))
+	if (!iterations_is_slow(
+		    all, took - paused_within(r, t - took, t), r->slow_least, &slow.usual) ||
+		r->slow_anywhere || is_in_loop(r, f) || !find_anchor(r, n->parent, t, &a) ||
+		a.node != n || has_function(r, n->parent, t))
 		return;
 	tell_slow(r, n, &slow);
 }

@@ -237,6 +237,40 @@ START_TEST(slow_calls_of_the_outermost_loop_are_told)
 }
 END_TEST
 
+static void pause_at(uint64_t t, uint32_t what)
+{
+	ticks = START + t - 1;		      /* control() takes one */
+	control(what, what == RECORD_RESUME); /* 1 + calls that are open unrecorded */
+}
+
+/* Calls 100 and 150 are long, as recording has paused in them; 150 is slow without that, too. */
+START_TEST(a_pause_makes_no_call_slow)
+{
+	uint64_t t = 1;
+
+	n_told = 0;
+	replay_watch_slow(r, 5000, false, tell, told);
+	in_at(0, A);
+	for (unsigned i = 0; i < 200; i++) {
+		const unsigned paused = i == 100 || i == 150 ? 50000 : 0,
+			       took = paused + (i == 150 ? 40000 : 1000 + i % 7 * 10);
+
+		in_at(t, B);
+		if (paused)
+			pause_at(t + 100, RECORD_PAUSE);
+		if (paused)
+			pause_at(t + 100 + paused, RECORD_RESUME);
+		out_at(t + took, B);
+		t += took + 5;
+	}
+	out_at(t, A);
+	end();
+	ck_assert_uint_eq(n_told, 1);
+	ck_assert_uint_eq(told[0].number, 150);
+	ck_assert_uint_eq(told[0].ticks, 90000);
+}
+END_TEST
+
 START_TEST(calls_that_are_even_or_short_are_not_slow)
 {
 	n_told = 0;
@@ -503,7 +537,7 @@ int main(void)
 		short_calls_are_forgotten, calls_between_others_are_forgotten,
 		a_third_of_the_time_is_kept, deep_and_many_paths_are_not_watched,
 		they_move_to_the_tree_of_the_process, slow_calls_of_the_outermost_loop_are_told,
-		calls_that_are_even_or_short_are_not_slow,
+		a_pause_makes_no_call_slow, calls_that_are_even_or_short_are_not_slow,
 		waits_are_those_of_the_call_in_which_they_were,
 		time_without_a_cpu_is_of_the_call_in_which_it_was,
 		the_callee_that_took_longer_than_before_is_known,
