@@ -189,7 +189,7 @@ char *viewer_open(
 {
 	char *error;
 
-	*w = (struct viewer){.fd = -1, .period = period, .where = where};
+	*w = (struct viewer){.fd = -1, .period = period, .where = where, .place = *place};
 	error = place->at ? connect_by_tcp(w, place) : connect_here(w, place->session);
 	if (!error && !ask_again(w))
 		error = xasprintf("the agent of session `%s' takes no request: %s", w->session,
@@ -197,14 +197,40 @@ char *viewer_open(
 	return error;
 }
 
-void viewer_close(struct viewer *w)
+static void close_connection(struct viewer *w)
 {
 	if (w->link)
 		viewer_link_close(w->link);
 	else if (w->fd >= 0)
 		close(w->fd);
+	w->fd = -1;
+	w->link = NULL;
+}
+
+void viewer_close(struct viewer *w)
+{
+	close_connection(w);
 	free(w->session);
 	*w = (struct viewer){.fd = -1};
+}
+
+/* False: the agent has ended, or hangs up without a view. */
+static bool connect_anew(struct viewer *w)
+{
+	char *session = w->session, *error;
+
+	if (w->anew)
+		return false;
+	w->anew = true;
+	close_connection(w);
+	w->session = NULL;
+	error = w->place.at ? connect_by_tcp(w, &w->place) : connect_here(w, session);
+	if (w->session)
+		free(session);
+	else
+		w->session = session;
+	free(error);
+	return !error && ask_again(w);
 }
 
 /* ---- views ------------------------------------------------------------------------------------
@@ -279,7 +305,7 @@ static ssize_t receive_packet(
 				  : recv(w->fd, m, sizeof(*m), MSG_DONTWAIT);
 
 	*news = VIEWER_NOTHING;
-	if (w->link && n < 0 && n != -ENODATA) {
+	if (w->link && n < 0 && n != -ENODATA && !w->anew) {
 		*news = VIEWER_REFUSED;
 		*why = xasprintf("the connection to the agent broke: %s",
 			n == -EBADMSG || n == -EPROTO ? "what came makes no sense"
@@ -308,6 +334,10 @@ enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view 
 	if (n > 0)
 		news = take_packet(w, m, (size_t)n, v, why);
 	free(m);
+	if (news == VIEWER_VIEW)
+		w->anew = false;
+	if (news == VIEWER_END && connect_anew(w))
+		news = VIEWER_NOTHING;
 	if (news == VIEWER_VIEW)
 		ask_again(w); /* if it has ended meanwhile, the next time tells */
 	return news;

@@ -26,6 +26,8 @@ struct viewer {
 	int64_t patience;    /* ns until all of them know of a viewer, by the last view */
 	uint64_t record;     /* stamp of the last viewer_record(), or 0 */
 	struct where *where; /* of the last view: where threads are; NULL: not wanted */
+	struct viewer_place place;
+	bool anew; /* connected again, and no view has come since */
 };
 
 /*
@@ -45,7 +47,8 @@ enum viewer_news { VIEWER_VIEW, VIEWER_NOTHING, VIEWER_END, VIEWER_REFUSED };
 
 /*
  * The next view, if one comes within so many ns; asks again. NOTHING: none has; END: the agent has
- * ended; REFUSED: *why is a sentence, and the caller frees it.
+ * ended; REFUSED: *why is a sentence, and the caller frees it. An agent that has hung up, as on a
+ * viewer that was stopped for longer than its lease, is connected to again.
  */
 enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view *v, char **why);
 
