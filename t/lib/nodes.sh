@@ -91,6 +91,8 @@ start_node() {
 }
 
 write_rsh() {
+	# what lib.sh has set: of the environment nothing else goes to a node
+	lean=$(env | grep -e '^HWLOC_' -e '^PMIX_MCA_' | sed "s/.*/'&'/" | tr '\n' ' ')
 	cat >"$dir/rsh" <<-END
 		#!/bin/sh
 		# rsh [options] HOST COMMAND...: what ssh does, into a node of $dir
@@ -110,6 +112,7 @@ write_rsh() {
 		[ -z "\$TEST_RANKS_AWAKE" ] && [ -e "\$idle" ] || idle=
 		exec nsenter -t "\$inner" -m -u -i -n -p -r --wd="\$PWD" -- env -i HOME="\$HOME" \\
 			PATH="\$PATH" SHELL=/bin/sh USER="\${USER:-root}" LC_ALL=C \\
+			$lean \\
 			\${idle:+LD_PRELOAD="\$idle"} /bin/sh -c "\$*"
 	END
 	chmod +x "$dir/rsh"

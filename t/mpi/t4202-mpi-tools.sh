@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='another tool on the MPI profiling interface, before and after ours'
 . "$(dirname "$0")/../lib/lib.sh"
+with_all_of_mpi
 need jq
 need_built "$AGENT"
 mpis=$(mpi_list)
