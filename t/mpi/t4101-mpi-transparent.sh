@@ -46,10 +46,7 @@ build() {
 	flags="$TEST_FLAGS -O0 -finstrument-functions -std=gnu11 -Wall -Wextra -Werror"
 	flags="$flags -Wno-stringop-overflow -Wno-stringop-overread"
 	mkdir plain linked
-	for c in "$S"/*.c; do
-		o=${c##*/}
-		"mpicc.$1" $flags -c "$c" -o "${o%.c}.o"
-	done
+	"mpicc.$1" $flags -c "$S"/*.c
 	for kind in plain linked; do
 		trace=
 		[ $kind = plain ] || trace=$(test_link "vftrace-$1")
