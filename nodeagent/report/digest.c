@@ -2,6 +2,7 @@
 /* The numbers of a digest: one pass over the stacks for each question. */
 #include "nodeagent/report/digest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
 #define STARVED	   0.1	/* of its time, a rank that waits for a CPU */
 #define WORTH_MEAN 1.1	/* nor one below so many times the mean */
+#define CERTAIN	   3.0	/* nor one that is less than so many deviations of its samples */
 
 bool digest_is_starved(const struct report *r)
 {
@@ -191,6 +193,21 @@ static double costs(const struct digest_imbalance *im)
 	return (double)im->max_ns - (double)im->sum_ns / im->members;
 }
 
+/*
+ * Not of calls that are counted, whose share of the time of their caller is guessed for each rank;
+ * of stack samples only what chance does not explain.
+ */
+static bool is_certain(const struct report *r, const uint32_t *members,
+	const struct report_group *g, const struct digest_imbalance *im)
+{
+	if (report_any_counted(r, members + g->first, g->n))
+		return false;
+	if (!g->samples)
+		return true;
+	return costs(im) >
+	       CERTAIN * sqrt((double)im->max_ns * (double)g->estimated_ns / (double)g->samples);
+}
+
 static void put_imbalance(struct digest *d, const struct report *r, const uint32_t *members,
 	const struct report_group *groups, size_t n)
 {
@@ -205,7 +222,8 @@ static void put_imbalance(struct digest *d, const struct report *r, const uint32
 			continue;
 		im = imbalance_of(r, members, &groups[i], ranks);
 		if (costs(&im) <= most ||
-			(double)im.max_ns * ranks < WORTH_MEAN * (double)im.sum_ns)
+			(double)im.max_ns * ranks < WORTH_MEAN * (double)im.sum_ns ||
+			!is_certain(r, members, &groups[i], &im))
 			continue;
 		most = costs(&im);
 		d->imbalance = im;

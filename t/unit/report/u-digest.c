@@ -200,6 +200,59 @@ START_TEST(of_a_rank_that_alone_works)
 }
 END_TEST
 
+/* Rank 3 of 4 has 200 of 400 ms of a function, known from so many stack samples. */
+static void half_on_one_rank(uint64_t samples)
+{
+	uint32_t init, work;
+
+	mpi(4);
+	init = add(PROFILE_NONE, "init", 400, 0, 400, 0, 1600, 4);
+	work = add(init, "work", 50, 0, 200, 3, 400, 4);
+	p->stacks[work].estimated = true;
+	p->stacks[work].calls = 0;
+	p->calls = 0;
+	sort_random_stacks(p);
+	for (work = 0; !p->stacks[work].estimated;)
+		work++;
+	*(struct profile_stack_samples *)profile_add(p, PROFILE_STACK_SAMPLES) =
+		(struct profile_stack_samples){.stack = work, .own = samples, .all = samples};
+	make();
+}
+
+/* 4 samples of 8 on one rank come by chance, 400 of 800 do not */
+START_TEST(of_few_samples)
+{
+	half_on_one_rank(8);
+	has(text, "   20.0 %   ~400 ms  work < init\n");
+	has_not(text, "imbalance");
+}
+END_TEST
+
+START_TEST(of_many_samples)
+{
+	half_on_one_rank(800);
+	has(text, "imbalance: work: rank 3 works 2.0 x the mean (200 ms; least 50.0 ms on rank 0)");
+}
+END_TEST
+
+/* what it takes from its caller differs between ranks as the guess does */
+START_TEST(of_a_guess_for_each_rank)
+{
+	uint32_t compute, tiny;
+
+	mpi(4);
+	compute =
+		add(add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 4), "compute", 0, 1, 800, 2, 1000, 4);
+	tiny = add(compute, "tiny", 100, 2, 900, 1, 3000, 4);
+	p->stacks[tiny].estimated = true;
+	sort_random_stacks(p);
+	make();
+	in_order(text, (const char *const[]){
+			       "~3.00 s  tiny < compute\n", "~1.00 s  compute < init\n", NULL});
+	has_not(text, "imbalance");
+}
+END_TEST
+
 /* of each path only the least and the most is known: rank 1 has 300 + 250 ms for certain */
 START_TEST(of_several_paths)
 {
@@ -497,9 +550,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing, of_stack_samples,
-		of_counted_functions, of_a_rank_that_alone_works, of_several_paths, of_an_even_job,
-		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines, of_late_senders,
-		of_the_cpus, of_everything, json_has_the_numbers, layout_vftrace_has_none};
+		of_counted_functions, of_a_rank_that_alone_works, of_few_samples, of_many_samples,
+		of_a_guess_for_each_rank, of_several_paths, of_an_even_job, of_deaths_and_losses,
+		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
+		of_everything, json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
