@@ -232,6 +232,19 @@ static void put_samples(struct digest_lines *l, FILE *f)
 	end_line(l);
 }
 
+/* Of a program that is instrumented, too, as where no ring could be made. */
+static void put_nothing(struct digest_lines *l, FILE *f)
+{
+	fputs("  nothing was traced", f);
+	if (l->p->n_warnings)
+		fputs("; the warnings in the summary may say why, or vftr doctor", f);
+	else if (l->r->c->profile_sample)
+		fputs(": nothing is instrumented, and there is no stack sample", f);
+	else
+		fputs(": no function of it is instrumented (see vftr doctor)", f);
+	end_line(l);
+}
+
 static void put_cost(struct digest_lines *l)
 {
 	const struct digest *d = &l->d;
@@ -242,13 +255,7 @@ static void put_cost(struct digest_lines *l)
 		return;
 	}
 	if (!l->p->calls) {
-		fputs(l->r->c->profile_sample
-				? "  nothing was traced: nothing is instrumented, and there is no "
-				  "stack sample"
-				: "  nothing was traced: no function of it is instrumented (see "
-				  "vftr doctor)",
-			f);
-		end_line(l);
+		put_nothing(l, f);
 		return;
 	}
 	fprintf(f, "  tracing: %.1f %% of the run (%s in hooks, estimated",

@@ -131,8 +131,18 @@ END_TEST
 START_TEST(of_nothing)
 {
 	make();
-	has(text, "app: 1 process, 1.50 s\n  nothing was traced");
+	has(text, "app: 1 process, 1.50 s\n  nothing was traced: nothing is instrumented");
 	has_not(text, "%");
+}
+END_TEST
+
+/* as where no ring could be made: what the program has is not known */
+START_TEST(of_nothing_with_a_warning)
+{
+	profile_warn(p, "process 7: cannot make a ring");
+	make();
+	has(text, "  nothing was traced; the warnings in the summary may say why");
+	has_not(text, "instrumented");
 }
 END_TEST
 
@@ -549,8 +559,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing, of_stack_samples,
-		of_counted_functions, of_a_rank_that_alone_works, of_few_samples, of_many_samples,
+	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
+		of_nothing_with_a_warning, of_stack_samples, of_counted_functions,
+		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
 		of_a_guess_for_each_rank, of_several_paths, of_an_even_job, of_deaths_and_losses,
 		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
 		of_everything, json_has_the_numbers, layout_vftrace_has_none};
