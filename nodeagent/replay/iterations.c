@@ -133,6 +133,12 @@ static bool is_of_window(uint32_t function)
 	       function == VFTR_MPI_FINALIZE;
 }
 
+/* Timers read it several times in an iteration, and it says nothing to other ranks. */
+static bool is_clock(uint32_t function)
+{
+	return function == VFTR_MPI_WTIME || function == VFTR_MPI_WTICK;
+}
+
 /* ---- slow ones ----------------------------------------------------------------------------- */
 
 /* A call around it is one of a loop, by those before. */
@@ -243,7 +249,7 @@ static __attribute__((noinline)) void add_to_period(
 		.least = r->iteration_least,
 		.unsettled = sequences_unsettled(r->sequences)};
 
-	if (!path && !is_of_window(mpi_of(n)))
+	if (!path && !is_of_window(mpi_of(n)) && !is_clock(mpi_of(n)))
 		path = period_add(
 			p, &call, collective_shape(mpi_of(n))->kind != COLLECTIVE_UNKNOWN);
 	if (path && period_is_kept(path)) {

@@ -459,6 +459,30 @@ START_TEST(calls_that_follow_each_other_closely_are_no_iterations)
 }
 END_TEST
 
+/* A timer reads it in each iteration, before all else. */
+START_TEST(the_clock_of_mpi_begins_no_iteration)
+{
+	struct period_loop l;
+
+	in_at(0, A);
+	for (unsigned i = 0; i < 100; i++) {
+		in_at(1000 * i, MPI(WTIME));
+		out_at(1000 * i + 10, MPI(WTIME));
+		in_at(1000 * i + 10, B);
+		out_at(1000 * i + 500, B);
+		in_at(1000 * i + 500, B);
+		out_at(1000 * i + 900, B);
+		in_at(1000 * i + 900, MPI(SEND));
+		out_at(1000 * i + 990, MPI(SEND));
+	}
+	out_at(100000, A);
+	end();
+	ck_assert(period_loop(AT(A)->extra->period, 0, &l));
+	ck_assert_uint_eq(l.key, MPI(SEND));
+	ck_assert(!period_loop(AT(A)->extra->period, 1, &l));
+}
+END_TEST
+
 static struct replay_slow between[8];
 static unsigned n_between;
 
@@ -544,6 +568,7 @@ int main(void)
 		a_loop_without_a_function_ends_with_its_last_call_of_mpi,
 		it_begins_with_the_work_before_that, it_begins_with_its_first_call_of_mpi,
 		calls_that_follow_each_other_closely_are_no_iterations,
+		the_clock_of_mpi_begins_no_iteration,
 		a_function_that_each_iteration_calls_once_is_told_instead};
 	Suite *s = suite_create("iterations");
 	TCase *c = tcase_create("iterations");
