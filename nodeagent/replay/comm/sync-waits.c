@@ -226,10 +226,26 @@ static inline void tell_all(struct untold *u)
 	u->n = 0;
 }
 
-/* on: for whom it waited. times: for so many calls it stands. */
+static void count_now(enum wait_kind kind, const struct arrival *a, const struct arrival *on,
+	uint64_t waited, uint64_t times)
+{
+	calltree_wait(a->node, &(struct node_wait){.kind = kind,
+				       .late = late_rank(a, on),
+				       .calls = times,
+				       .ticks = times * waited,
+				       .variance = (double)times * (double)(times - 1) *
+						   (double)waited * (double)waited});
+	calltree_wait_at(a->node, a->since, waited, times);
+}
+
+/* on: for whom it waited. times: for so many calls it stands. u: or NULL, then it counts now. */
 static inline void count_blocking(struct untold *u, enum wait_kind kind, const struct arrival *a,
 	const struct arrival *on, uint64_t waited, uint64_t times)
 {
+	if (!u) {
+		count_now(kind, a, on, waited, times);
+		return;
+	}
 	if (u->n && (u->node != a->node || u->n == SYNC_TOGETHER))
 		tell_all(u);
 	u->node = a->node;
@@ -389,18 +405,15 @@ static void finish_by_rank(struct sync *s, struct instance *i, bool apart)
 {
 	const struct rule *rule = &rules[i->kind];
 	struct arrival **sorted = sort_by_rank(i);
-	struct untold untold;
 
-	untold.n = 0;
 	for (uint32_t k = 0; k < i->n && is_known(i); k++) {
 		const struct arrival *a = sorted[k], *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i, a, on, apart, &untold);
+		count_wait(s, i, a, on, apart, NULL);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
 		i->last_below = later_arrival(i->last_below, a);
 	}
-	tell_all(&untold);
 	if (apart)
 		hand_over(s, i, sorted);
 	free(sorted);
@@ -412,17 +425,14 @@ static void finish_at_once(struct sync *s, struct instance *i)
 	const struct rule *rule = &rules[i->kind];
 	struct arrival_walk w = {0};
 	const struct arrival *a;
-	struct untold untold;
 
-	untold.n = 0;
 	while (is_known(i) && (a = arrival_next(i, &w))) {
 		const struct arrival *on = rule->whom(i, &i->awaited, a);
 
-		count_wait(s, i, a, on, false, &untold);
+		count_wait(s, i, a, on, false, NULL);
 		if (is_to_look_at(a, on))
 			find_cause(s, i->wait, a, on);
 	}
-	tell_all(&untold);
 	instance_drop(s, i);
 }
 
