@@ -711,7 +711,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 	else
 		session_close(&a->host);
 	if (l->command && !a->host.n_ever && !a->host.conf->off && !getenv("VFTR_OFF"))
-		untraced_say(l);
+		untraced_say(l, a->host.n_refused);
 	nothing = !a->host.n_ever && !a->late_profile;
 	failed = agent_finish(a);
 	if (l->require_profile && nothing)

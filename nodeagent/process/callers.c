@@ -176,6 +176,7 @@ static void turn_away(struct host *host, int fd, int pid, const char *why)
 	memcpy(answer.text, why, bytes - 1); /* the NUL is there */
 	if (recv(fd, hello, sizeof(hello), MSG_DONTWAIT) >= 0 || errno == EAGAIN)
 		send(fd, &answer, sizeof(answer.head) + bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+	host->n_refused++;
 	host_warn(host, true, "process %d was refused: %s", pid, why);
 }
 

@@ -85,6 +85,7 @@ struct host {
 	bool callers_ended;	   /* some callers have ended */
 	struct pids *pids;	   /* pids.h; NULL until a process has said HELLO */
 	unsigned n_live, n_ever;
+	unsigned n_refused;	 /* that connected, and no more: callers.c */
 	unsigned lost_processes; /* processes that gave up before the agent answered */
 	struct ended_process *ended_processes; /* ended.h; NULL until thousands have ended */
 	struct mismatches *mismatches;	       /* regions.h: of those that were let go; or NULL */

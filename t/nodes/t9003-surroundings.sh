@@ -297,6 +297,19 @@ test_expect 'no descriptors left for the agent: the program runs' '
 	) 2>err || status=$?
 	[ "$status" = 3 ] || [ "$status" = 125 ]'
 
+test_expect 'a program that was refused for lack of descriptors: that is why nothing was traced' '
+	rm -f end_*
+	status=0
+	(
+		ulimit -n 20
+		limit "$AGENT" -- "$BIN/end" exit3
+	) 2>err || status=$?
+	cat err
+	is 3 "$status" "exit status"
+	grep "was refused: the agent has no descriptors left" err
+	grep "no process of $BIN/end was traced: the agent has refused 1, see above" err
+	if grep "was .* started?" err; then return 1; fi'
+
 test_expect 'no file may be written: the program runs untraced, and its status is kept' '
 	rm -f end_*
 	status=$( (

@@ -433,7 +433,7 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	made = salvage(
 		a, f.hosts->names, !wait_for_agents(&f, 2 * a->host.conf->agent_deadline_s + 10));
 	if (load_acquire(&f.untraced) && !a->host.conf->off && !getenv("VFTR_OFF"))
-		untraced_say(l);
+		untraced_say(l, 0); /* their own agents have told of others */
 	arguments_free(&agents);
 	return !made || load_acquire(&f.untraced);
 }

@@ -79,7 +79,7 @@ static void examine_program(const struct launch *l, const char *program, struct 
 	free(path);
 }
 
-void untraced_say(const struct launch *l)
+void untraced_say(const struct launch *l, unsigned refused)
 {
 	const char *program = launcher_program(l->command), *wanted = getenv("VFTR_PROGRAMS");
 	struct diagnosis d = {0};
@@ -88,6 +88,11 @@ void untraced_say(const struct launch *l)
 		complain("no process of %s was traced: only programs named %s were to be "
 			 "(--programs, VFTR_PROGRAMS)",
 			l->command[0], wanted);
+		return;
+	}
+	if (refused) {
+		complain("no process of %s was traced: the agent has refused %u, see above",
+			l->command[0], refused);
 		return;
 	}
 	if (!program) {

@@ -6,10 +6,10 @@ struct launch;
 
 /*
  * To be called after COMMAND has ended and none of its processes was traced: prints that, with the
- * reasons that `vftr doctor' finds in the program. Sets LD_PRELOAD of this process as COMMAND's
- * processes had it.
+ * reasons that `vftr doctor' finds in the program; or, where the agent has refused some, that it has
+ * refused so many and has said why. Sets LD_PRELOAD of this process as COMMAND's processes had it.
  */
-void untraced_say(const struct launch *l);
+void untraced_say(const struct launch *l, unsigned refused);
 
 /*
  * To be called before COMMAND is run with an agent on this node only: warns if COMMAND is a script
