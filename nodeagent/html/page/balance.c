@@ -132,7 +132,7 @@ static void put_table(struct html *h, const struct pages *p, const struct rank *
 	list_details(h, "The same as a table");
 	html_table(h, "Ranks by useful work of their first thread; MPI includes its waits");
 	for (size_t k = 0; k < n_keys; k++) {
-		char *title = list_title(keys[k]);
+		char *title = words_of_key(keys[k]);
 
 		html_head(h, title, k != 1);
 		free(title);

@@ -81,7 +81,7 @@ static void put_size(
 	const char *key;
 	const double n = messages_of(p, size, &key);
 	const struct value *number = value_member(p->all, size, key);
-	char *name = size_name(p, size), *shown = list_shown(key, number), *title,
+	char *name = size_name(p, size), *shown = words_of_number(key, number), *title,
 	     exact[VALUE_DIGITS];
 
 	title = xasprintf("%s, %s: %s", name, *key == 's' ? "sends" : "receives",

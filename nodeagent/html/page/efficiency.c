@@ -118,7 +118,7 @@ static void put_sizes(struct html *h, const struct pages *p)
 		"ranks", "threads", "window_s", "useful_s", "useful_max_s"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		char *title = list_title(keys[i]);
+		char *title = words_of_key(keys[i]);
 
 		html_row(h);
 		html_cell(h, title, true);

@@ -239,7 +239,7 @@ static void put_table(struct html *h, const struct flame *t)
 	list_details(h, "The call paths with the most own time, as a table");
 	html_table(h, "Call paths by their own time, summed over all ranks and threads");
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
-		char *title = list_title(keys[k]);
+		char *title = words_of_key(keys[k]);
 
 		html_head(h, title, k > 0);
 		free(title);

@@ -54,7 +54,7 @@ static void put_number(struct html *h, const struct pages *p, const struct fact 
 
 	if (!value_exact(v, exact))
 		return;
-	shown = list_shown(fact->key, v);
+	shown = words_of_number(fact->key, v);
 	behind = isfinite(part) ? xasprintf(", %.1f %%", 100.0 * part) : NULL;
 	put_fact(h, fact->what, exact, shown, behind);
 	free(behind);

@@ -31,14 +31,17 @@ double page_number(const struct pages *p, const char *key);
 #define PAGE_LEAST 0.001
 #define PAGE_ROWS  500u /* of a table */
 
-/* ---- words.c: how keys, numbers and names of the JSON are read -------------------------- */
+/* ---- words.c: what a reader sees for keys, numbers and names of the JSON ----------------- */
 
-/* A number; what it counts follows from its key: seconds, bytes, a part. The caller frees. */
-char *list_shown(const char *key, const struct value *v);
-/* "own time" of "t_excl_s". The caller frees. */
-char *list_title(const char *key);
-/* "Late sender" of the kind "late_sender"; the text itself where it has no other name. */
-const char *list_word(const char *key, const char *text);
+/* A number as text; its unit follows from the key: seconds, bytes, a part. The caller frees. */
+char *words_of_number(const char *key, const struct value *v);
+/* The title of a key: "own time" of "t_excl_s". The caller frees. */
+char *words_of_key(const char *key);
+/*
+ * The text of a member as it is shown: "Late sender" of the kind "late_sender", mostly the text
+ * itself.
+ */
+const char *words_of_kind(const char *key, const char *text);
 
 /* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
 

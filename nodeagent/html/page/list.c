@@ -40,12 +40,12 @@ static void put_value(struct html *h, const struct json_tree *all, const char *k
 	switch (value_kind(v)) {
 	case VALUE_INTEGER:
 	case VALUE_REAL:
-		shown = list_shown(key, v);
+		shown = words_of_number(key, v);
 		html_number(h, value_exact(v, exact), shown);
 		free(shown);
 		break;
 	case VALUE_TEXT:
-		html_cell(h, list_word(key, value_text(all, v)), head);
+		html_cell(h, words_of_kind(key, value_text(all, v)), head);
 		break;
 	case VALUE_BOOL:
 		html_cell(h, value_is_true(v) ? "yes" : "no", head);
@@ -180,7 +180,7 @@ static void put_table(struct html *h, const struct json_tree *all, const struct 
 	for (size_t i = 0; i < c.n; i++) {
 		/* those of call paths are numbers; communicators have texts */
 		const bool is_text_id = !strcmp(c.key[i], "id") && !c.is_number[i];
-		char *title = is_text_id ? xstrdup("id") : list_title(c.key[i]);
+		char *title = is_text_id ? xstrdup("id") : words_of_key(c.key[i]);
 
 		html_head(h, title, c.is_number[i]);
 		free(title);
@@ -228,7 +228,7 @@ static void put_plain(
 		put_value(h, all, key, v, false);
 		return;
 	}
-	shown = list_shown(key, v);
+	shown = words_of_number(key, v);
 	html_open(h, "td", NULL);
 	html_element(h, "data", shown, "value", exact, NULL);
 	html_close(h);
@@ -247,7 +247,7 @@ void list_members(struct html *h, const struct json_tree *all, const struct valu
 		if (!is_plain(all, v) || (value_kind(v) == VALUE_ARRAY && !value_count(v)) ||
 			is_for_programs(value_key(all, v)))
 			continue;
-		title = list_title(value_key(all, v));
+		title = words_of_key(value_key(all, v));
 		html_row(h);
 		html_cell(h, title, true);
 		put_plain(h, all, value_key(all, v), v);

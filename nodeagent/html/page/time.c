@@ -212,7 +212,7 @@ static void put_function_heads(struct html *h, const struct pages *p)
 {
 	html_table(h, "Functions by their own time, summed over all ranks and threads");
 	for (size_t i = 0; i < ARRAY_SIZE(function_keys); i++) {
-		char *title = list_title(function_keys[i]);
+		char *title = words_of_key(function_keys[i]);
 
 		html_head(h, title, i > 0);
 		free(title);

@@ -47,7 +47,7 @@ static void put_bars(struct html *h, const struct pages *p, const struct value *
 		SVG_WIDTH, ROW * (double)n);
 	for (size_t i = 0; i < n; i++, v = value_next(p->all, v), y += ROW) {
 		const struct value *s = value_member(p->all, v, "t_s");
-		char *name = late_name(p->all, v), *shown = list_shown("t_s", s), *title;
+		char *name = late_name(p->all, v), *shown = words_of_number("t_s", s), *title;
 		char exact[VALUE_DIGITS];
 
 		title = xasprintf("%s: %s s", name, value_exact(s, exact) ?: "-");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How keys, numbers and names of the JSON are read. */
+/* What a reader sees for keys, numbers and names of the JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/html/page/internal.h"
 
-char *list_title(const char *key)
+char *words_of_key(const char *key)
 {
 	static const struct {
 		const char *key, *title;
@@ -54,7 +54,7 @@ char *list_title(const char *key)
 	return title;
 }
 
-const char *list_word(const char *key, const char *text)
+const char *words_of_kind(const char *key, const char *text)
 {
 	if (strcmp(key, "kind") && strcmp(key, "most_kind") && strcmp(key, "wait_kind"))
 		return text;
@@ -107,7 +107,7 @@ static bool is_count(const char *key)
 	return is_one_of(key, counts);
 }
 
-char *list_shown(const char *key, const struct value *v)
+char *words_of_number(const char *key, const struct value *v)
 {
 	const double real = value_real(v);
 	char exact[VALUE_DIGITS], *time;
