@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/profile/running-share.h"
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/report.h"
 
-#define SHORT	    5.0	 /* hooks: a function whose call takes less is short */
-#define SHARE_LEAST 0.01 /* of a share: of less nothing can be told */
-#define NAMES_MAX   5	 /* so many short functions are named ... */
-#define NAMED	    20	 /* ... that have one call in so many, or more */
-#define OPTION	    "-finstrument-functions-exclude-function-list="
+#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
+#define NAMES_MAX 5   /* short functions are named at most ... */
+#define NAMED	  20  /* ... if one call in 20, or more, is of them */
+#define OPTION	  "-finstrument-functions-exclude-function-list="
 #define LETTERS                                                                                    \
 	"abcdefghijklmnopqrstuvwxyz"                                                               \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -40,8 +40,7 @@ double short_running_share(const struct profile_cpu *c, bool threads)
 		running = (double)c->wall_ns > waiting ? (double)c->wall_ns - waiting : 0;
 	else
 		running = (double)c->ns;
-	return running > SHARE_LEAST * (running + waiting) ? running / (running + waiting)
-							   : SHARE_LEAST;
+	return running_share(running, waiting);
 }
 
 /*

@@ -34,8 +34,8 @@ bool short_function_is_counted(
 	const struct report *r, const struct report_group *g, const uint32_t *members);
 
 /*
- * The part, from 0.01 to 1, of the time in which a program wanted a CPU and had one; 1 where that
- * is not known. threads: some processes have several threads, and then it is that of the first.
+ * running_share() of a program; 1 if no times are known. threads: some processes have several
+ * threads; then it is that of first threads, as waits of others are not known.
  */
 double short_running_share(const struct profile_cpu *c, bool threads);
 

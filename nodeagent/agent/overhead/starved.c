@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "nodeagent/process/procfs.h"
-
-#define SHARE_LEAST 0.01 /* of a share: of less nothing can be told */
+#include "nodeagent/profile/running-share.h"
 
 uint64_t starved_ns(int pid)
 {
@@ -31,9 +30,5 @@ uint64_t starved_ns(int pid)
 
 double starved_share(double cpu, double starved, double blocked)
 {
-	const double wanted = cpu + starved + blocked;
-
-	if (!(cpu > 0))
-		return 1;
-	return cpu / wanted > SHARE_LEAST ? cpu / wanted : SHARE_LEAST;
+	return cpu > 0 ? running_share(cpu, starved + blocked) : 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much of the time in which a process wanted to run it had a CPU. Calls are timed by a clock
- * that goes on while their thread waits for one, and on a machine with more threads than CPUs short
- * calls look long by that.
+ * The part of the time in which a process wanted to run and had a CPU. The clock of the hooks goes
+ * on while a thread waits for a CPU, so on a machine with more threads than CPUs short calls look
+ * long; this part tells by how much.
  */
 #ifndef VFTR_NODEAGENT_AGENT_OVERHEAD_STARVED_H
 #define VFTR_NODEAGENT_AGENT_OVERHEAD_STARVED_H
@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 /*
- * ns in which threads of the process were ready and had no CPU, up to now, of those that live and
- * that the kernel tells of; 0 also: not known.
+ * ns until now in which the living threads of the process were ready and had no CPU, as far as the
+ * kernel tells; 0 also if that is not known.
  */
 uint64_t starved_ns(int pid);
 
-/* cpu, starved, blocked: ns since the last time; blocked: threads waited for room in their rings.
- * From more than 0 to 1. */
+/*
+ * running_share() of a process; 1 as long as no CPU time is known. cpu: CPU time, starved: growth
+ * of starved_ns(), blocked: waits for room in rings, all in ns since the last time.
+ */
 double starved_share(double cpu, double starved, double blocked);
 
 #endif
