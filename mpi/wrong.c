@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "libhook/emit.h"
+#include "shm/dynamic.h"
 
 #ifdef OPEN_MPI
 #define OURS   true
@@ -68,21 +69,27 @@ static struct {
 	void *base;
 } program;
 
+/* The first module is the program itself. */
+static int take_first(struct dl_phdr_info *module, size_t bytes, void *first)
+{
+	(void)bytes;
+	*(struct dl_phdr_info *)first = dynamic_module(module);
+	return 1;
+}
+
 static void read_program(void)
 {
-	void *self = dlopen(NULL, RTLD_LAZY);
+	struct dl_phdr_info module = {.dlpi_phnum = 0};
+	const ElfW(Dyn) * dynamic, *d;
 	const char *names = NULL;
-	struct link_map *map;
 
-	if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map))
-		return;
-	program.base = base_of(map->l_ld, NULL);
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+	dl_iterate_phdr(take_first, &module);
+	dynamic = dynamic_first(&module);
+	program.base = base_of((void *)(uintptr_t)dynamic, NULL);
+	for (d = dynamic; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_STRTAB)
-			names = (const char *)(d->d_un.d_ptr < map->l_addr
-						       ? d->d_un.d_ptr + map->l_addr
-						       : d->d_un.d_ptr);
-	for (const ElfW(Dyn) *d = map->l_ld; names && d->d_tag != DT_NULL; d++) {
+			names = dynamic_address(&module, d);
+	for (d = dynamic; names && d->d_tag != DT_NULL; d++) {
 		void *one = d->d_tag != DT_NEEDED
 				    ? NULL
 				    : dlopen(names + d->d_un.d_val, RTLD_LAZY | RTLD_NOLOAD);
@@ -90,7 +97,6 @@ static void read_program(void)
 		if (one && program.n < sizeof(program.handles) / sizeof(program.handles[0]))
 			program.handles[program.n++] = one;
 	}
-	dlclose(self);
 }
 
 static void forget_program(void)
@@ -189,37 +195,29 @@ static int visit(struct dl_phdr_info *module, size_t bytes, void *own)
 	struct object o = {.base = module->dlpi_addr};
 	const ElfW(Rela) *all = NULL, *slots = NULL;
 	size_t all_bytes = 0, slots_bytes = 0;
-	const ElfW(Dyn) *d = NULL;
 
 	(void)bytes;
-	for (unsigned i = 0; i < module->dlpi_phnum; i++)
-		if (module->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const void *)(o.base + module->dlpi_phdr[i].p_vaddr);
-	for (; d && d->d_tag != DT_NULL; d++) {
-		/* the dynamic linker has added the base, but for an object that it cannot write */
-		uintptr_t at = d->d_un.d_ptr < o.base ? o.base + d->d_un.d_ptr : d->d_un.d_ptr;
-
+	for (const ElfW(Dyn) *d = dynamic_first(module); d && d->d_tag != DT_NULL; d++)
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			o.symbols = (const void *)at;
+			o.symbols = dynamic_address(module, d);
 			break;
 		case DT_STRTAB:
-			o.names = (const void *)at;
+			o.names = dynamic_address(module, d);
 			break;
 		case DT_RELA:
-			all = (const void *)at;
+			all = dynamic_address(module, d);
 			break;
 		case DT_RELASZ:
 			all_bytes = d->d_un.d_val;
 			break;
 		case DT_JMPREL:
-			slots = (const void *)at;
+			slots = dynamic_address(module, d);
 			break;
 		case DT_PLTRELSZ:
 			slots_bytes = d->d_un.d_val;
 			break;
 		}
-	}
 	if (!o.symbols || !o.names || o.base == (uintptr_t)own)
 		return 0;
 	if (module->dlpi_name && module->dlpi_name[0])

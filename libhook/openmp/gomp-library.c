@@ -20,6 +20,7 @@
 #include "libhook/openmp/ompt-frames.h"
 #include "libhook/process.h"
 #include "shm/atomic.h"
+#include "shm/dynamic.h"
 
 #define LIBRARIES 16u
 #define CALLERS	  4096u /* a power of two */
@@ -55,27 +56,19 @@ _Static_assert(CALLERS == 1u << (64 - 52), "slot_of() takes the upper bits");
 
 struct object {
 	uintptr_t address; /* somewhere in it */
-	uintptr_t base;
+	struct dl_phdr_info module;
 	const ElfW(Dyn) * dynamic;
 };
 
 static int find_object(struct dl_phdr_info *info, size_t bytes, void *argument)
 {
 	struct object *o = argument;
-	const ElfW(Dyn) *dynamic = NULL;
-	bool inside = false;
+	const ElfW(Dyn) *dynamic = dynamic_first(info);
 
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type == PT_LOAD)
-			inside |= o->address - info->dlpi_addr - p->p_vaddr < p->p_memsz;
-		if (p->p_type == PT_DYNAMIC)
-			dynamic = (const void *)(info->dlpi_addr + p->p_vaddr);
-	}
-	if (!inside || !dynamic)
+	(void)bytes;
+	if (!dynamic || !dynamic_has(info, o->address))
 		return 0;
-	o->base = info->dlpi_addr;
+	o->module = dynamic_module(info);
 	o->dynamic = dynamic;
 	return 1;
 }
@@ -88,12 +81,12 @@ static uintptr_t value_of(const struct object *o, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* The loader has relocated some of the addresses in the dynamic section. */
-static const char *place_of(const struct object *o, ElfW(Sxword) tag)
+static const char *address_of(const struct object *o, ElfW(Sxword) tag)
 {
-	uintptr_t value = value_of(o, tag);
-
-	return (const char *)(value && value < o->base ? value + o->base : value);
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == tag)
+			return dynamic_address(&o->module, d);
+	return NULL;
 }
 
 static bool is_known(const char *version)
@@ -114,8 +107,8 @@ static const char *unknown_version(const void *address)
 
 	if (!dl_iterate_phdr(find_object, &o))
 		return "";
-	strings = place_of(&o, DT_STRTAB);
-	at = place_of(&o, DT_VERDEF);
+	strings = address_of(&o, DT_STRTAB);
+	at = address_of(&o, DT_VERDEF);
 	if (!strings || !at)
 		return "";
 	for (uintptr_t n = value_of(&o, DT_VERDEFNUM); n; n--) {
@@ -132,7 +125,7 @@ static const char *unknown_version(const void *address)
 /* The index by which the object's symbols refer to this version, or 0. */
 static unsigned needed_version(const struct object *o, const char *strings, const char *version)
 {
-	const char *at = place_of(o, DT_VERNEED);
+	const char *at = address_of(o, DT_VERNEED);
 
 	for (uintptr_t n = at ? value_of(o, DT_VERNEEDNUM) : 0; n; n--) {
 		const ElfW(Verneed) *v = (const void *)at;
@@ -153,9 +146,9 @@ static unsigned needed_version(const struct object *o, const char *strings, cons
 static bool refers(const struct object *o, ElfW(Sxword) table, ElfW(Sxword) bytes,
 	const char *strings, const char *name, unsigned version)
 {
-	const ElfW(Rela) *r = (const void *)place_of(o, table);
-	const ElfW(Sym) *symbols = (const void *)place_of(o, DT_SYMTAB);
-	const ElfW(Versym) *versions = (const void *)place_of(o, DT_VERSYM);
+	const ElfW(Rela) *r = (const void *)address_of(o, table);
+	const ElfW(Sym) *symbols = (const void *)address_of(o, DT_SYMTAB);
+	const ElfW(Versym) *versions = (const void *)address_of(o, DT_VERSYM);
 	uintptr_t n = r && symbols && versions ? value_of(o, bytes) / sizeof(*r) : 0;
 
 	for (uintptr_t i = 0; i < n; i++) {
@@ -175,7 +168,7 @@ static bool wants_old(const char *name, const void *caller)
 	const char *strings;
 	unsigned version;
 
-	if (!dl_iterate_phdr(find_object, &o) || !(strings = place_of(&o, DT_STRTAB)))
+	if (!dl_iterate_phdr(find_object, &o) || !(strings = address_of(&o, DT_STRTAB)))
 		return false;
 	version = needed_version(&o, strings, "OMP_1.0");
 	return version && (refers(&o, DT_JMPREL, DT_PLTRELSZ, strings, name, version) ||

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libhook/process.h"
+#include "shm/dynamic.h"
 
 #define HOOK "__cyg_profile_func_enter"
 
@@ -21,43 +22,24 @@ struct dynamic {
 	size_t calls_bytes, others_bytes, relative;
 };
 
-static bool is_of(const struct dl_phdr_info *info, uintptr_t at)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-			at - info->dlpi_addr - info->dlpi_phdr[i].p_vaddr <
-				info->dlpi_phdr[i].p_memsz)
-			return true;
-	return false;
-}
-
-/* The loader has made most of these addresses absolute, but not everywhere. A module that lies
- * below the address to which it was linked was moved by a negative number. NULL: in neither way. */
-static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) * d)
-{
-	const uintptr_t at = d->d_un.d_ptr, moved = at + info->dlpi_addr;
-
-	return (const void *)(is_of(info, at) ? at : is_of(info, moved) ? moved : 0);
-}
-
 static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * d, struct dynamic *to)
 {
 	for (; d->d_tag != DT_NULL; d++)
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			to->symbols = address_of(info, d);
+			to->symbols = dynamic_address(info, d);
 			break;
 		case DT_STRTAB:
-			to->names = address_of(info, d);
+			to->names = dynamic_address(info, d);
 			break;
 		case DT_JMPREL:
-			to->calls = address_of(info, d);
+			to->calls = dynamic_address(info, d);
 			break;
 		case DT_PLTRELSZ:
 			to->calls_bytes = d->d_un.d_val;
 			break;
 		case DT_RELA:
-			to->others = address_of(info, d);
+			to->others = dynamic_address(info, d);
 			break;
 		case DT_RELASZ:
 			to->others_bytes = d->d_un.d_val;
@@ -88,10 +70,8 @@ static int find_hook(struct dl_phdr_info *info, size_t bytes, void *unused)
 	(void)bytes, (void)unused;
 	if (info->dlpi_name && !strncmp(info->dlpi_name, "linux-vdso", 10))
 		return 0;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			read_dynamic(info,
-				(const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &d);
+	if (dynamic_first(info))
+		read_dynamic(info, dynamic_first(info), &d);
 	return d.symbols && d.names &&
 	       (names_hook(&d, d.calls, d.calls_bytes, 0) ||
 		       names_hook(&d, d.others, d.others_bytes, d.relative));
