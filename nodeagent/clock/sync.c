@@ -14,30 +14,30 @@
 #define TAIL	  8   /* sync points for the present time */
 #define SUM_TIMES 1000
 
+/* The round trip without the server's own time; INT64_MAX if the times make no sense. */
+static int64_t trip_of(const struct clock_sync_sample *s)
+{
+	const int64_t trip = s->back - s->sent - (s->answered - s->arrived);
+
+	return s->answered < s->arrived || s->back < s->sent || trip < 0 ? INT64_MAX : trip;
+}
+
 bool clock_sync_measure(const struct clock_sync_sample *s, size_t n, struct clock_sync_point *k,
 	int64_t *round_trip)
 {
 	int64_t least = INT64_MAX, low = INT64_MIN, high = INT64_MAX, first = 0, last = 0;
 	size_t best = n;
 
-	for (size_t i = 0; i < n; i++) {
-		int64_t trip = s[i].back - s[i].sent - (s[i].answered - s[i].arrived);
-
-		if (s[i].answered < s[i].arrived || s[i].back < s[i].sent || trip < 0)
-			continue;
-		if (trip < least) {
-			least = trip;
+	for (size_t i = 0; i < n; i++)
+		if (trip_of(&s[i]) < least) {
+			least = trip_of(&s[i]);
 			best = i;
 		}
-	}
 	if (best == n)
 		return false;
 	first = last = s[best].sent;
 	for (size_t i = 0; i < n; i++) {
-		int64_t trip = s[i].back - s[i].sent - (s[i].answered - s[i].arrived);
-
-		if (s[i].answered < s[i].arrived || s[i].back < s[i].sent || trip < 0 ||
-			(double)trip > ALIKE * (double)least)
+		if ((double)trip_of(&s[i]) > ALIKE * (double)least)
 			continue;
 		/* the other clock's `arrived` is after our `sent`, its `answered` before our
 		 * `back` */

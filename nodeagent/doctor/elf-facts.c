@@ -111,6 +111,21 @@ static void read_interpreter(struct elf_facts *facts, const struct elf_file *f)
 
 /* ---- symbols ------------------------------------------------------------- */
 
+/* Finds the version `index` among the n from byte `at` on; false if it is none of them. */
+static bool find_version(Elf_Data *d, size_t at, unsigned n, unsigned index, GElf_Vernaux *aux)
+{
+	for (unsigned k = 0; k < n && at < d->d_size; k++) {
+		if (!gelf_getvernaux(d, (int)at, aux))
+			return false;
+		if ((aux->vna_other & 0x7fff) == index)
+			return true;
+		if (!aux->vna_next)
+			return false;
+		at += aux->vna_next;
+	}
+	return false;
+}
+
 /* Name of the version `index` of a needed library's symbol, or NULL. */
 static char *version_needed(const struct elf_file *f, unsigned index)
 {
@@ -123,22 +138,12 @@ static char *version_needed(const struct elf_file *f, unsigned index)
 	if (!d || d->d_type != ELF_T_VNEED || index < 2)
 		return NULL;
 	for (unsigned i = 0; i < sh.sh_info && at < d->d_size; i++) {
-		size_t aux_at;
-
 		if (!gelf_getverneed(d, (int)at, &need))
 			return NULL;
-		aux_at = at + need.vn_aux;
-		for (unsigned k = 0; k < need.vn_cnt && aux_at < d->d_size; k++) {
-			if (!gelf_getvernaux(d, (int)aux_at, &aux))
-				return NULL;
-			if ((aux.vna_other & 0x7fff) == index) {
-				const char *s = elf_strptr(f->elf, sh.sh_link, aux.vna_name);
+		if (find_version(d, at + need.vn_aux, need.vn_cnt, index, &aux)) {
+			const char *s = elf_strptr(f->elf, sh.sh_link, aux.vna_name);
 
-				return s ? xstrdup(s) : NULL;
-			}
-			if (!aux.vna_next)
-				break;
-			aux_at += aux.vna_next;
+			return s ? xstrdup(s) : NULL;
 		}
 		if (!need.vn_next)
 			break;

@@ -109,11 +109,10 @@ static void take_stack(struct profile_stack *out, struct side *s, uint32_t i, ui
 		out[renumber].parent = s->renumber[out[renumber].parent];
 }
 
-/* Places first, then records: a parent may come after its child. */
-static void merge_stacks(struct profile *to, struct side *a, struct side *b, char **names)
+/* Gives the stacks of both sides their numbers in the merged profile; returns how many it has. */
+static uint32_t renumber_stacks(struct side *a, struct side *b, char **names)
 {
 	uint32_t *twin = xmalloc(a->n * sizeof(*twin) + 1);
-	struct profile_stack *out;
 	uint32_t i = 0, j = 0, n = 0;
 
 	memset(twin, 0xff, a->n * sizeof(*twin));
@@ -133,7 +132,16 @@ static void merge_stacks(struct profile *to, struct side *a, struct side *b, cha
 		n++;
 	}
 	free(twin);
-	out = xcalloc(n, sizeof(*out));
+	return n;
+}
+
+/* Places first, then records: a parent may come after its child. */
+static void merge_stacks(struct profile *to, struct side *a, struct side *b, char **names)
+{
+	const uint32_t n = renumber_stacks(a, b, names);
+	struct profile_stack *out = xcalloc(n, sizeof(*out));
+	uint32_t i, j;
+
 	for (i = 0; i < a->n; i++)
 		take_stack(out, a, i, a->renumber[i]);
 	for (i = j = 0; j < b->n; j++) {

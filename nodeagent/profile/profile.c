@@ -171,44 +171,56 @@ static bool rooted(const struct profile *p)
 	return ok;
 }
 
-const char *profile_valid(const struct profile *p)
+/* NULL, or what is wrong with a stack, whatever the others are. */
+static const char *stack_fault(const struct profile *p, const struct profile_stack *s)
 {
-	size_t roots = 0;
+	if (s->name >= p->n_names)
+		return "a stack's name is not in the list of names";
+	if (s->parent != PROFILE_NONE && s->parent >= p->n_stacks)
+		return "a stack's parent is not in the profile";
+	if (s->parent == PROFILE_NONE && strcmp(p->names[s->name], "init"))
+		return "the root is not named init";
+	if (s->excl_ns > s->incl_ns)
+		return "a stack's exclusive time exceeds its inclusive time";
+	return NULL;
+}
 
-	if (p->n_stacks >= PROFILE_NONE || p->n_names >= PROFILE_NONE)
-		return "more stacks or names than can be numbered";
-	if (p->application && strchr(p->application, '/'))
-		return "the application's name is a path";
-	for (size_t i = 0; i < p->n_names; i++) {
-		if (!p->names[i])
-			return "a name is missing";
-	}
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		const struct profile_stack *s = &p->stacks[i];
-
-		if (s->name >= p->n_names)
-			return "a stack's name is not in the list of names";
-		if (s->parent != PROFILE_NONE && s->parent >= p->n_stacks)
-			return "a stack's parent is not in the profile";
-		if (s->parent == PROFILE_NONE) {
-			roots++;
-			if (strcmp(p->names[s->name], "init"))
-				return "the root is not named init";
-		}
-		if (s->excl_ns > s->incl_ns)
-			return "a stack's exclusive time exceeds its inclusive time";
-	}
-	if (p->n_stacks && roots != 1)
-		return "there is not exactly one root";
-	if (!rooted(p))
-		return "a stack is its own caller";
+/* NULL, or why the stacks are not in the order of profile_stack_cmp(), each once. */
+static const char *order_fault(const struct profile *p)
+{
 	for (size_t i = 1; i < p->n_stacks; i++) {
-		int order = profile_stack_cmp(p, i - 1, p, i);
+		const int order = profile_stack_cmp(p, i - 1, p, i);
 
 		if (order == 0)
 			return "two stacks have the same path";
 		if (order > 0)
 			return "the stacks are not sorted";
 	}
-	return profile_lists_valid(p);
+	return NULL;
+}
+
+const char *profile_valid(const struct profile *p)
+{
+	const char *fault;
+	size_t roots = 0;
+
+	if (p->n_stacks >= PROFILE_NONE || p->n_names >= PROFILE_NONE)
+		return "more stacks or names than can be numbered";
+	if (p->application && strchr(p->application, '/'))
+		return "the application's name is a path";
+	for (size_t i = 0; i < p->n_names; i++)
+		if (!p->names[i])
+			return "a name is missing";
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		fault = stack_fault(p, &p->stacks[i]);
+		if (fault)
+			return fault;
+		roots += p->stacks[i].parent == PROFILE_NONE;
+	}
+	if (p->n_stacks && roots != 1)
+		return "there is not exactly one root";
+	if (!rooted(p))
+		return "a stack is its own caller";
+	fault = order_fault(p);
+	return fault ? fault : profile_lists_valid(p);
 }

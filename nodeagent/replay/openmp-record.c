@@ -592,6 +592,25 @@ static size_t hidden_keys(
 	return n;
 }
 
+/*
+ * The keys of a node and those above it, but the root; at most max. For a frame that hangs
+ * elsewhere in the tree than on the frame below it on the stack.
+ */
+static size_t tree_keys(const struct replay *r, const struct node *up, uint64_t *keys, size_t max)
+{
+	size_t n = 0;
+
+	for (; up->parent && n < max; up = up->parent) {
+		uint32_t orphan = (uint32_t)up->key;
+
+		if (!key_is_orphan(up->key))
+			keys[n++] = up->key;
+		else if (r->orphans[orphan].region != OPENMP_NONE)
+			keys[n++] = openmp_region_key(r->orphans[orphan].region);
+	}
+	return n;
+}
+
 size_t replay_stack(const struct replay *r, bool hidden, uint64_t *keys, size_t max)
 {
 	size_t n = 0, c = r->n_constructs, end = r->n_hidden;
@@ -614,15 +633,7 @@ size_t replay_stack(const struct replay *r, bool hidden, uint64_t *keys, size_t 
 			keys[n++] = up->key;
 			continue;
 		}
-		/* what is below it on the stack is not what it hangs on */
-		for (; up->parent && n < max; up = up->parent) {
-			uint32_t orphan = (uint32_t)up->key;
-
-			if (!key_is_orphan(up->key))
-				keys[n++] = up->key;
-			else if (r->orphans[orphan].region != OPENMP_NONE)
-				keys[n++] = openmp_region_key(r->orphans[orphan].region);
-		}
+		n += tree_keys(r, up, keys + n, max - n);
 		break;
 	}
 	return n;

@@ -126,10 +126,25 @@ static double span_s(int64_t begin_ns, int64_t end_ns)
 	return 1e-9 * ((double)end_ns - (double)begin_ns);
 }
 
-/* Of all nodes by the clock that they share; else that of the node with the longest one. */
+struct span {
+	int64_t begin, end;
+};
+
+static const struct span empty_span = {INT64_MAX, INT64_MIN};
+
+static void widen_span(struct span *s, int64_t begin, int64_t end)
+{
+	s->begin = begin < s->begin ? begin : s->begin;
+	s->end = end > s->end ? end : s->end;
+}
+
+/*
+ * Of all nodes by the clock that they share; else that of the node with the longest one.
+ * Members are sorted by their hosts.
+ */
 static void find_window(struct efficiency *e, const struct member *m)
 {
-	int64_t begin = INT64_MAX, end = INT64_MIN, first = INT64_MAX, last = INT64_MIN;
+	struct span all = empty_span, node = empty_span;
 	uint64_t error = 0;
 	double longest = 0.0;
 	bool is_common = true;
@@ -138,19 +153,16 @@ static void find_window(struct efficiency *e, const struct member *m)
 		const struct profile_rank_time *t = m[i].t;
 
 		if (!i || strcmp(m[i].host, m[i - 1].host)) {
-			first = INT64_MAX;
-			last = INT64_MIN;
+			node = empty_span;
 			e->nodes++;
 		}
 		is_common &= t->error_ns != UINT64_MAX;
 		error = t->error_ns > error ? t->error_ns : error;
-		first = t->begin_ns < first ? t->begin_ns : first;
-		last = t->end_ns > last ? t->end_ns : last;
-		begin = first < begin ? first : begin;
-		end = last > end ? last : end;
-		longest = fmax(longest, span_s(first, last));
+		widen_span(&node, t->begin_ns, t->end_ns);
+		widen_span(&all, t->begin_ns, t->end_ns);
+		longest = fmax(longest, span_s(node.begin, node.end));
 	}
-	e->window_s = is_common || e->nodes < 2 ? span_s(begin, end) : longest;
+	e->window_s = is_common || e->nodes < 2 ? span_s(all.begin, all.end) : longest;
 	e->window_error_s = is_common && e->nodes > 1 ? 2.0 * s_of(error) : 0.0;
 	if (!is_common && e->nodes > 1)
 		add_doubt(e, DOUBT_CLOCK, 0);

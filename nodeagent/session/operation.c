@@ -434,16 +434,38 @@ void operation_try(struct coordinator *c, struct operation *o)
 
 /* ---- those that do not come --------------------------------------------------------------- */
 
+/* An operation of a whole group; else of the members in o->who[]. */
+static bool is_of_group(const struct operation *o)
+{
+	return o->kind == STARTING || o->kind == FINISHING;
+}
+
+/* How many members have to come; 0: nobody has said it. */
+static uint32_t members_wanted(
+	struct coordinator *c, const struct operation *o, const struct group *g)
+{
+	if (o->kind == STARTING)
+		return g->expected;
+	return o->kind == FINISHING ? living(c, g, true) : o->n;
+}
+
+/* Member m of the coordinator has to come, and has not. */
+static bool is_missing(
+	struct coordinator *c, const struct operation *o, const struct group *g, uint32_t m)
+{
+	if (is_of_group(o) && (c->members[m].group != g || !member_lives(c, m)))
+		return false;
+	return !has_arrived(o, m);
+}
+
 /* "3 of 5 processes have come; missing: a (pid 1 on x), 1 that has not joined" */
 static void describe_missing(
 	struct coordinator *c, const struct operation *o, char *text, size_t bytes)
 {
 	const struct group *g = c->members[o->arrivals[0].member].group;
-	bool of_group = o->kind == STARTING || o->kind == FINISHING;
-	uint32_t wanted = o->kind == STARTING	 ? g->expected
-			  : o->kind == FINISHING ? living(c, g, true)
-						 : o->n;
-	uint32_t missing = 0, n = of_group ? (uint32_t)c->n_members : o->n;
+	const uint32_t wanted = members_wanted(c, o, g);
+	const uint32_t n = is_of_group(o) ? (uint32_t)c->n_members : o->n;
+	uint32_t missing = 0;
 	size_t used;
 
 	if (!wanted) {
@@ -456,12 +478,9 @@ static void describe_missing(
 	used = (size_t)snprintf(
 		text, bytes, "%zu of %u processes have come", o->n_arrivals, wanted);
 	for (uint32_t i = 0; i < n && used < bytes; i++) {
-		uint32_t m = of_group ? i : o->who[i];
+		const uint32_t m = is_of_group(o) ? i : o->who[i];
 
-		if ((of_group && (c->members[m].group != g || !member_lives(c, m))) ||
-			has_arrived(o, m))
-			continue;
-		if (missing++ < NAMED)
+		if (is_missing(c, o, g, m) && missing++ < NAMED)
 			used += (size_t)snprintf(text + used, bytes - used, "%s%s",
 				missing == 1 ? "; missing: " : ", ", member_text(c, m));
 	}

@@ -137,34 +137,35 @@ static void ask_for_job(struct step *s)
 	free(command);
 }
 
+/* A variable of the job: of the step's component in a heterogeneous job; older: its former name. */
+static const char *variable_of_job(const struct step *s, const char *name, const char *older)
+{
+	const char *value = NULL;
+
+	if (variable("SLURM_HET_SIZE")) {
+		char *of_group = xasprintf("%s_HET_GROUP_%s", name, s->groups ? s->groups : "0");
+
+		value = variable(of_group);
+		free(of_group);
+	}
+	value = value ? value : variable(name);
+	return value ? value : variable(older);
+}
+
 static void find_job(struct step *s)
 {
 	const char *job = variable("SLURM_JOB_ID"), *nodes, *list;
-	char *group = xasprintf("_HET_GROUP_%s", s->groups ? s->groups : "0");
-	char *n_name = xasprintf("SLURM_JOB_NUM_NODES%s", variable("SLURM_HET_SIZE") ? group : ""),
-	     *l_name = xasprintf("SLURM_JOB_NODELIST%s", variable("SLURM_HET_SIZE") ? group : "");
 
 	if (!job)
 		job = variable("SLURM_JOBID");
 	if (s->job && (!job || strcmp(job, s->job))) {
 		ask_for_job(s);
 	} else if (job) {
-		nodes = variable(n_name);
-		list = variable(l_name);
-		if (!nodes)
-			nodes = variable("SLURM_JOB_NUM_NODES");
-		if (!nodes)
-			nodes = variable("SLURM_NNODES");
-		if (!list)
-			list = variable("SLURM_JOB_NODELIST");
-		if (!list)
-			list = variable("SLURM_NODELIST");
+		nodes = variable_of_job(s, "SLURM_JOB_NUM_NODES", "SLURM_NNODES");
+		list = variable_of_job(s, "SLURM_JOB_NODELIST", "SLURM_NODELIST");
 		s->job_nodes = nodes && atol(nodes) > 0 ? atol(nodes) : 1;
 		s->job_list = list ? xstrdup(list) : NULL;
 	}
-	free(group);
-	free(n_name);
-	free(l_name);
 }
 
 static void read_hosts(struct step *s)
@@ -277,23 +278,33 @@ char *slurm_refusal(char *const *argv)
 	return why;
 }
 
-/* How many nodes the step has at most. "2", "1-4"; suffixes k and m are srun's. */
+/* Of srun's "2" or "1-4". */
+static long most_nodes(const char *nodes)
+{
+	const char *dash = strchr(nodes, '-');
+
+	return atol(dash ? dash + 1 : nodes);
+}
+
+/* srun takes "4k" for 4096. */
+static long number_of_tasks(const char *tasks)
+{
+	return atol(tasks) * (strpbrk(tasks, "kK") ? 1024 : 1);
+}
+
+/* How many nodes the step has at most. */
 static long nodes_of(const struct step *s)
 {
-	const char *nodes = s->nodes, *tasks = s->tasks, *dash;
+	const char *nodes = s->nodes ? s->nodes : variable("SLURM_NNODES");
+	const char *tasks = s->tasks ? s->tasks : variable("SLURM_NTASKS");
 	long n, t;
 
 	if (s->arbitrary && s->hosts.n)
 		return (long)s->hosts.n;
-	if (!nodes)
-		nodes = variable("SLURM_NNODES");
-	dash = nodes ? strchr(nodes, '-') : NULL;
-	n = nodes ? atol(dash ? dash + 1 : nodes) : s->job_nodes;
-	if (!tasks)
-		tasks = variable("SLURM_NTASKS");
 	if (!tasks)
 		tasks = variable("SLURM_NPROCS");
-	t = tasks ? atol(tasks) * (strpbrk(tasks, "kK") ? 1024 : 1) : n;
+	n = nodes ? most_nodes(nodes) : s->job_nodes;
+	t = tasks ? number_of_tasks(tasks) : n;
 	if (n < 1 || n > s->job_nodes)
 		n = s->job_nodes;
 	return t >= 1 && t < n ? t : n;

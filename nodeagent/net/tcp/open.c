@@ -271,11 +271,10 @@ static int look_for_me(struct tcp *t, struct search *s, bool all)
 		       tcp_session_fits(t, &t->list.at[i], t->named);
 		if (ours) {
 			s->any = true;
-			s->error = s->wish->given || t->options->interface ? listen_somewhere(t,
-										     s->wish, port)
-									   : listen_as_contact(t,
-										     &t->list.at[i],
-										     &a);
+			if (s->wish->given || t->options->interface)
+				s->error = listen_somewhere(t, s->wish, port);
+			else
+				s->error = listen_as_contact(t, &t->list.at[i], &a);
 		}
 		addresses_clear(&a);
 		if (ours && !s->error)

@@ -220,6 +220,25 @@ static uint64_t ranks_of(const struct matrix *m, size_t group)
 	return n;
 }
 
+/* Row i: of a group of ranks, with its number if that is not its name. */
+static void add_matrix_row(struct table *t, const struct matrix *m, size_t i, const char *number,
+	unsigned base, const uint64_t *value)
+{
+	char *name = label(m, i);
+
+	if (m->unit != BY_RANK)
+		table_text(t, number);
+	table_text(t, name);
+	if (m->unit == BY_NODE && i < GROUPS_MAX)
+		table_uint(t, ranks_of(m, i));
+	else if (m->unit == BY_NODE)
+		table_text(t, "");
+	for (size_t k = 0; k < N_GROUPS; k++)
+		if (m->used[k])
+			table_compact(t, base, value[k]);
+	free(name);
+}
+
 /* Columns have the label of a rank, or the number of the row. */
 static void print_matrix(FILE *f, const struct report *r, const struct matrix *m, const char *what,
 	unsigned base, uint64_t (*value)[N_GROUPS])
@@ -240,24 +259,9 @@ static void print_matrix(FILE *f, const struct report *r, const struct matrix *m
 		title[i] = m->unit == BY_RANK ? label(m, i) : xasprintf("%zu", number++);
 		table_column(t, title[i], TABLE_RIGHT);
 	}
-	for (size_t i = 0; i < N_GROUPS; i++) {
-		if (!m->used[i])
-			continue;
-
-		char *row = label(m, i);
-
-		if (m->unit != BY_RANK)
-			table_text(t, title[i]);
-		table_text(t, row);
-		if (m->unit == BY_NODE && i < GROUPS_MAX)
-			table_uint(t, ranks_of(m, i));
-		else if (m->unit == BY_NODE)
-			table_text(t, "");
-		for (size_t k = 0; k < N_GROUPS; k++)
-			if (m->used[k])
-				table_compact(t, base, value[i][k]);
-		free(row);
-	}
+	for (size_t i = 0; i < N_GROUPS; i++)
+		if (m->used[i])
+			add_matrix_row(t, m, i, title[i], base, value[i]);
 	fprintf(f, "\n%s from %s (row) to %s (column)\n", what, units[m->unit], units[m->unit]);
 	columns_close(f, r, t);
 	for (size_t i = 0; i < N_GROUPS; i++)

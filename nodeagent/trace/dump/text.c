@@ -402,6 +402,28 @@ static bool has_unit(const char *unit)
 	return unit && *unit;
 }
 
+static void print_unit(const char *unit, FILE *out)
+{
+	if (has_unit(unit))
+		fprintf(out, " [%s]", unit);
+}
+
+static void print_counter_name(const struct vfd_counter *c, FILE *out)
+{
+	fprintf(out, "   %s", c->name ? c->name : "?");
+	if (c->symbol)
+		fprintf(out, " -> %s", c->symbol);
+	print_unit(c->unit, out);
+	fprintf(out, "%s\n", c->source || c->kind != VFD_COUNTER_SUM ? "" : " (not counted)");
+}
+
+static void print_observable(const struct vfd_observable *o, FILE *out)
+{
+	fprintf(out, "   %s: %s", o->name ? o->name : "?", o->formula ? o->formula : "?");
+	print_unit(o->unit, out);
+	fprintf(out, "\n");
+}
+
 static void print_names(struct vfd_file *f, FILE *out)
 {
 	size_t n, n_observables;
@@ -410,25 +432,14 @@ static void print_names(struct vfd_file *f, FILE *out)
 
 	if (n)
 		fprintf(out, "\nCounters:\n");
-	for (size_t i = 0; i < n; i++) {
-		if (!c[i].number)
-			continue;
-		fprintf(out, "   %s", c[i].name ? c[i].name : "?");
-		if (c[i].symbol)
-			fprintf(out, " -> %s", c[i].symbol);
-		if (has_unit(c[i].unit))
-			fprintf(out, " [%s]", c[i].unit);
-		fprintf(out, "%s\n",
-			c[i].source || c[i].kind != VFD_COUNTER_SUM ? "" : " (not counted)");
-	}
+	for (size_t i = 0; i < n; i++)
+		if (c[i].number)
+			print_counter_name(&c[i], out);
 	if (n_observables)
 		fprintf(out, "\nObservables:\n");
 	for (size_t i = 0; i < n_observables; i++)
 		if (o[i].number)
-			fprintf(out, "   %s: %s%s%s%s\n", o[i].name ? o[i].name : "?",
-				o[i].formula ? o[i].formula : "?", has_unit(o[i].unit) ? " [" : "",
-				has_unit(o[i].unit) ? o[i].unit : "",
-				has_unit(o[i].unit) ? "]" : "");
+			print_observable(&o[i], out);
 }
 
 void vfd_dump_text(struct vfd_file *f, const struct vfd_dump *d, FILE *out)

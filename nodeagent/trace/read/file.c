@@ -273,6 +273,17 @@ static const char *scan_packed(struct window *w, const unsigned char *p, uint64_
 	return scan_block(f, &b, w->unpacked, offset, packed);
 }
 
+/* Bytes of the block that seems to begin at p but has damage; 0: none does. */
+static uint64_t damaged_block(const unsigned char *p, size_t bytes)
+{
+	struct vfd_block b;
+
+	if (bytes < sizeof(b))
+		return 0;
+	memcpy(&b, p, sizeof(b));
+	return b.magic == VFD_BLOCK_MAGIC && b.bytes <= VFD_BLOCK_MAX ? b.bytes : 0;
+}
+
 static void scan(struct vfd_file *f, struct window *w)
 {
 	uint64_t at = sizeof(struct vfd_preamble), bad = 0, wrong = 0;
@@ -300,13 +311,7 @@ static void scan(struct vfd_file *f, struct window *w)
 			bad = at;
 			bad_why = there ? why : "it can't be read";
 		}
-		if (there >= sizeof(struct vfd_block)) {
-			struct vfd_block b;
-
-			memcpy(&b, p, sizeof(b));
-			if (b.magic == VFD_BLOCK_MAGIC && b.bytes <= VFD_BLOCK_MAX)
-				wrong += b.bytes;
-		}
+		wrong += damaged_block(p, there);
 		if (wrong / PATIENCE > f->facts.bytes + VFD_BLOCK_MAX || !there) {
 			at = f->facts.bytes;
 			break;
