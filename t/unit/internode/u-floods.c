@@ -87,7 +87,7 @@ START_TEST(sends)
 		.patience = time_s,
 		.directory = {.senders = senders, .n_senders = 1}};
 
-	take(&x, HOSTILE);
+	take_from(&x, HOSTILE);
 	check_time(begin, time_s);
 }
 END_TEST
