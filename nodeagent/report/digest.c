@@ -279,7 +279,7 @@ static bool may_be_of_library(const struct report *r, uint32_t stack)
 	static const char region[] = "omp_parallel@";
 	const uint32_t parent = r->parent[stack];
 
-	return digest_part(r, stack) == DIGEST_LOCK_WAIT &&
+	return digest_part(r, stack) == DIGEST_LOCK_WAIT && parent != PROFILE_NONE &&
 	       (r->parent[parent] == PROFILE_NONE ||
 		       !strncmp(
 			       r->p->names[r->p->stacks[parent].name], region, sizeof(region) - 1));

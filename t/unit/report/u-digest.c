@@ -534,8 +534,8 @@ START_TEST(json_has_the_numbers)
 	ck_assert_double_eq_tol(number(im, "t_mean_s"), 0.4, 1e-9);
 	ck_assert_double_eq_tol(number(im, "t_min_s"), 0.2, 1e-9);
 	make();
-	ck_assert_int_eq(cJSON_GetArraySize(digest), 9);
-	for (int i = 0; i < 8; i++) /* the last one names the folder */
+	ck_assert_int_eq(cJSON_GetArraySize(digest), 10);
+	for (int i = 0; i < 9; i++) /* the last one names the folder */
 		has(text, cJSON_GetArrayItem(digest, i)->valuestring);
 	cJSON_Delete(json);
 }
