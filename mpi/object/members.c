@@ -90,8 +90,14 @@ static bool is_between_jobs(const struct mpi_comm *c)
 
 static void others_open(struct others *o, const struct mpi_comm *from)
 {
+	int inter = 0;
+	bool between;
+
 	*o = (struct others){.group = MPI_GROUP_NULL};
-	if (!from || !from->members || !has_others(from->members))
+	/* MPI may have given the handle to another communicator, whose making nobody has told */
+	if (!from || !from->members || !has_others(from->members) ||
+		PMPI_Comm_test_inter(from->handle, &inter) != MPI_SUCCESS ||
+		!inter != !from->remote_size)
 		return;
 	o->size = comm_peers(from);
 	o->bytes = o->size * sizeof(*o->member);
@@ -103,7 +109,8 @@ static void others_open(struct others *o, const struct mpi_comm *from)
 	else
 		PMPI_Comm_group(from->handle, &o->group);
 	others_set(o, from->members);
-	for (uint32_t i = 0; is_between_jobs(from) && i < o->size; i++)
+	between = is_between_jobs(from);
+	for (uint32_t i = 0; between && i < o->size; i++)
 		o->member[i] = wire_other((int32_t)i);
 }
 

@@ -152,7 +152,7 @@ void vftr_end_comm_idup(struct mpi_call *k)
 	r.bytes = vftr_comm_identity(k->comm, WIRE_COMM_DUP, 0);
 	r.comm = vftr_comm_find(k->comm);
 	handle = call_request(k, k->request, 0);
-	if (handle != vftr_request_at_once) {
+	if (handle != vftr_request_at_once && handle != MPI_REQUEST_NULL) {
 		add_relaxed_u32(&r.comm->references, 1);
 		vftr_request_put(handle, &r);
 		return;

@@ -146,8 +146,10 @@ static void begin_process(struct reader *r, uint32_t line, int64_t t)
 {
 	const struct causal_rank *x = &r->run->ranks[line];
 	size_t n;
-	const int64_t start = vfd_processes(r->files[x->file], &n)[x->process].start;
+	int64_t start = vfd_processes(r->files[x->file], &n)[x->process].start;
 
+	if (start < -CAUSAL_TIME_MOST)
+		start = -CAUSAL_TIME_MOST;
 	causal_begin(r->run->c, line, start < t ? start : t, 0, 0);
 	r->lines[line].begun = true;
 }

@@ -186,6 +186,8 @@ static void add_up(struct causal *c)
 			t->useful_line = i;
 		}
 	}
+	if (!t->lines)
+		t->begin = t->end = 0;
 }
 
 /* What was never seen to end, ends with what was read last. */

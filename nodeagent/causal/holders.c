@@ -69,8 +69,9 @@ static void sum_up(struct reader_holders *h)
 			(uintptr_t)match_table_find(&last, x->line, (uint64_t)x->track + 1);
 
 		x->so_far = x->end - x->start;
-		if (x->goes_on && before)
-			x->so_far += h->all[before - 1].so_far;
+		if (x->goes_on && before &&
+			__builtin_add_overflow(x->so_far, h->all[before - 1].so_far, &x->so_far))
+			x->so_far = INT64_MAX;
 		match_table_add(&last, x->line, (uint64_t)x->track + 1, (void *)(uintptr_t)(i + 1));
 	}
 	match_table_free(&last);

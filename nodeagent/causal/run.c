@@ -266,7 +266,8 @@ static void end_processes(struct reader *r)
 		const int64_t end = vfd_processes(r->files[x->file], &n)[x->process].end;
 
 		if (r->lines[i].begun)
-			causal_end(r->run->c, i, end, 0);
+			causal_end(
+				r->run->c, i, end < CAUSAL_TIME_MOST ? end : CAUSAL_TIME_MOST, 0);
 		r->lines[i].ended = true;
 	}
 }

@@ -101,8 +101,10 @@ static void put_matrix(struct html *h, const struct pages *p)
 	static const char *const keys[] = {"rank", "for", "t_s", "calls", "ranks", NULL},
 				 *const of_one[] = {"rank", "for", "t_s", "calls", NULL};
 	const struct value *pairs = page_member(p, "wait_matrix");
-	const bool are_groups = value_real_of(p->all, value_first(p->all, pairs), "ranks") > 1.0;
+	bool are_groups = false;
 
+	for (const struct value *v = value_first(p->all, pairs); v; v = value_next(p->all, v))
+		are_groups |= value_real_of(p->all, v, "ranks") > 1.0;
 	if (!value_count(pairs))
 		return;
 	html_element(h, "h3", "Who waited for whom", NULL);

@@ -15,6 +15,7 @@
 
 #include "nodeagent/net/tcp/internal.h"
 #include "nodeagent/base/util.h"
+#include "shm/wire.h"
 
 #define VIEWERS_MOST 16	       /* the agent takes fewer at a time */
 #define HEARD_MOST   64	       /* packets of one at a time: others want to be served, too */
@@ -115,6 +116,17 @@ void tcp_viewer_up(struct tcp *t, struct tcp_meeting *m)
 	m->fd = -1;
 }
 
+/* What a viewer may say to the agent: who said HELLO would be a process of the job there. */
+static bool is_request(const char *content, size_t bytes)
+{
+	struct wire_head head;
+
+	if (bytes < sizeof(head))
+		return false;
+	memcpy(&head, content, sizeof(head));
+	return head.kind == WIRE_LIVE || head.kind == WIRE_SWITCH;
+}
+
 /* False: it has ended, or makes no sense. What the agent does not take now is said again. */
 static bool hear_viewer(struct tcp_viewer *v)
 {
@@ -126,7 +138,10 @@ static bool hear_viewer(struct tcp_viewer *v)
 		got = tcp_packet_take(&v->packets, &content, &bytes);
 		if (got <= 0)
 			break;
-		send(v->agent, content, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (is_request(content, bytes))
+			send(v->agent, content, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+		else
+			got = -EPROTO;
 		free(content);
 	}
 	return got >= 0;

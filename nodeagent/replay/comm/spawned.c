@@ -392,10 +392,12 @@ bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struc
 
 void spawned_end(struct traffic *t, struct comm *c)
 {
-	if (!c->spawned)
-		return;
-	spawned_link(t, c, 0);
-	tell_held(t, c);
+	if (c->spawned) {
+		spawned_link(t, c, 0);
+		tell_held(t, c);
+	}
+	if (c->port && t->sync)
+		spawns_end_port(sync_spawns(t->sync), t->job, c->id);
 }
 
 bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)
@@ -457,6 +459,8 @@ void traffic_spawned_end(struct traffic *t)
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i])
 			spawned_end(t, t->slots[i]);
+	for (size_t i = 0; i < t->n_sources; i++) /* freed, and held */
+		spawned_end(t, t->sources[i]);
 }
 
 void traffic_spawn_name(struct traffic *t, const struct spawn_name *own)

@@ -97,7 +97,7 @@ void traffic_members(
 		const struct run *r = &c->runs[i];
 		const uint32_t end = i + 1 < c->n_runs ? r[1].before : c->members;
 
-		if (r->first != WIRE_UNKNOWN)
+		if (r->first >= 0) /* else of another job, or not known */
 			tell(ctx, (uint32_t)r->first, r->stride, end - r->before);
 	}
 }

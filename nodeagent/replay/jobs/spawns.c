@@ -227,7 +227,7 @@ static void set_met(struct port *first, struct port *second)
 
 void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like)
 {
-	struct port *p, *other;
+	struct port *p;
 
 	if (!port || s->n_ports >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - s->n_ranks)
 		return;
@@ -236,13 +236,38 @@ void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *l
 	*p = (struct port){.port = port, .own = *like};
 	p->own.parents = xmalloc((like->n_parents + (size_t)1) * sizeof(*p->own.parents));
 	memcpy(p->own.parents, like->parents, like->n_parents * sizeof(*p->own.parents));
-	other = only_port(s, p);
-	if (other && only_port(s, other) == p)
-		set_met(other, p);
 }
 
-const struct spawn_link *spawns_of_port(const struct spawns *s, uint64_t job, uint64_t comm)
+static bool is_unmet(const struct port *p, uint64_t job, uint64_t comm)
 {
+	return !p->met && p->own.parent_job == job && p->own.comm == comm;
+}
+
+void spawns_end_port(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	for (size_t i = 0; i < s->n_ports; i++)
+		if (is_unmet(&s->ports[i], job, comm))
+			s->ports[i].met = true; /* nobody of this node */
+}
+
+/* Sides meet when they are asked for: both are there then, and others that wait, too. */
+static void meet_side(struct spawns *s, struct port *p)
+{
+	struct port *other = only_port(s, p);
+
+	if (!other || only_port(s, other) != p)
+		return;
+	if (other < p)
+		set_met(other, p);
+	else
+		set_met(p, other);
+}
+
+const struct spawn_link *spawns_of_port(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	for (size_t i = 0; i < s->n_ports; i++)
+		if (is_unmet(&s->ports[i], job, comm))
+			meet_side(s, &s->ports[i]);
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct spawn_link *l = s->ports[i].link;
 

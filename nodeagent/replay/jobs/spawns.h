@@ -71,7 +71,10 @@ const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, ui
 const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_job);
 /* Whether these have met by a port. */
 bool spawns_have_met(const struct spawns *s, uint64_t a, uint64_t b);
-/* One that was made by a port, of either side. */
-const struct spawn_link *spawns_of_port(const struct spawns *s, uint64_t job, uint64_t comm);
+/* Returns the link of a communicator of either side that was made by a port, if just one other side
+ * can have met it; else NULL. */
+const struct spawn_link *spawns_of_port(struct spawns *s, uint64_t job, uint64_t comm);
+/* That communicator has ended: nobody will meet it who has not. */
+void spawns_end_port(struct spawns *s, uint64_t job, uint64_t comm);
 
 #endif

@@ -148,9 +148,13 @@ static void print_grid(struct grid *g)
 		const bool path = !strcmp(g->columns->at[k]->name, "path");
 
 		g->cuts[k] = text_cuts_new(path ? TEXT_BEGINNING : TEXT_BOTH_ENDS);
-		for (size_t i = 0; i < g->n; i++)
-			if (text_columns(g->cells[i * n + k]) <= g->width[k])
-				text_cuts_whole(g->cuts[k], g->cells[i * n + k]);
+		for (size_t i = 0; i < g->n; i++) {
+			char *plain = text_plain(g->cells[i * n + k]); /* as words_name() */
+
+			if (text_columns(plain) <= g->width[k])
+				text_cuts_whole(g->cuts[k], plain);
+			free(plain);
+		}
 	}
 	for (size_t k = 0; k < n; k++)
 		put_cell(g, k, g->columns->at[k]->title);

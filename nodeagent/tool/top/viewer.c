@@ -230,7 +230,7 @@ static bool connect_anew(struct viewer *w)
 	else
 		w->session = session;
 	free(error);
-	return !error && ask_again(w);
+	return !error && ask_for(w, w->record); /* it may have been lost */
 }
 
 /* ---- views ------------------------------------------------------------------------------------
@@ -336,8 +336,14 @@ enum viewer_news viewer_next(struct viewer *w, int64_t within, struct live_view 
 	free(m);
 	if (news == VIEWER_VIEW)
 		w->anew = false;
-	if (news == VIEWER_END && connect_anew(w))
+	/* an agent that hangs up may have cut off a view */
+	if ((news == VIEWER_END || (w->link && n == -ECONNRESET)) && connect_anew(w)) {
+		if (news == VIEWER_REFUSED) {
+			free(*why);
+			*why = NULL;
+		}
 		news = VIEWER_NOTHING;
+	}
 	if (news == VIEWER_VIEW)
 		ask_again(w); /* if it has ended meanwhile, the next time tells */
 	return news;

@@ -16,6 +16,7 @@
 #define AGENTS 1
 #include "nodeagent/net/tcp/internal.h"
 #include "nodeagent/base/util.h"
+#include "shm/wire.h"
 #include "t/lib/suite.h"
 #include "t/unit/net/tcp-agents.h"
 
@@ -132,14 +133,42 @@ START_TEST(packets_go_to_and_fro)
 		ck_assert_int_eq(send(agent, packet, bytes, 0), bytes);
 		ck_assert_int_eq(receive(l, got), bytes);
 		ck_assert_mem_eq(got, packet, bytes);
-		ck_assert(viewer_link_send(l, packet, (size_t)i));
+		const struct wire_head head = {.kind = i % 2 ? WIRE_LIVE : WIRE_SWITCH};
+		const size_t said = sizeof(head) + (size_t)i;
+
+		memcpy(packet, &head, sizeof(head));
+		ck_assert(viewer_link_send(l, packet, said));
 		pump_all(0.001);
 		while (recv(agent, got, sizeof(got), MSG_DONTWAIT) < 0)
 			pump_all(0.001);
-		ck_assert_mem_eq(got, packet, (size_t)i);
+		ck_assert_mem_eq(got, packet, said);
 	}
 	close(agent);
 	ck_assert_int_eq(receive(l, got), -ENODATA);
+	viewer_link_close(l);
+	end();
+}
+END_TEST
+
+/* A process of the job says HELLO; so could a viewer, if the agent heard it. */
+START_TEST(one_that_is_no_viewer_is_let_go)
+{
+	static const struct wire_head other[] = {
+		{.kind = WIRE_HELLO}, {.kind = WIRE_NOTE}, {.kind = WIRE_SESSION}};
+	char got[sizeof(struct wire_head)];
+	struct viewer_link *l;
+	int agent;
+
+	begin(true);
+	l = viewer(&agent);
+	/* the last one is a packet without a head */
+	ck_assert(viewer_link_send(l, &other[_i % 3], _i < 3 ? sizeof(other[0]) : 1));
+	for (ssize_t n = -1; n < 0;) {
+		pump_all(0.001);
+		n = recv(agent, got, sizeof(got), MSG_DONTWAIT);
+		ck_assert_int_le(n, 0); /* 0: it has hung up, and said nothing */
+	}
+	close(agent);
 	viewer_link_close(l);
 	end();
 }
@@ -263,6 +292,7 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, packets_go_to_and_fro);
 	tcase_add_test(c, one_that_does_not_read_holds_up_nobody);
+	tcase_add_loop_test(c, one_that_is_no_viewer_is_let_go, 0, 4);
 	tcase_add_test(c, one_that_says_too_much_is_let_go);
 	tcase_add_loop_test(c, refused_by_one_sentence, 0, (int)ARRAY_SIZE(refused));
 	suite_add_tcase(s, c);

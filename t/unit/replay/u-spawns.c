@@ -139,6 +139,30 @@ START_TEST(on_a_port)
 }
 END_TEST
 
+/* The first client of a server is on another node; the second one is here. */
+START_TEST(after_a_side_that_has_ended)
+{
+	uint32_t own[] = {4};
+	const struct spawn_link second = {.comm = COMM,
+					.parent_job = PARENT,
+					.parents = own,
+					.n_parents = 1,
+					.n_children = 1},
+				*l;
+
+	at_port(77, PARENT, 1, 1);
+	meets(PARENT, 0);
+	spawns_end_port(s, PARENT, COMM + PARENT);
+	at_port(77, CHILD, 1, 1);
+	meets(CHILD, 0);
+	spawns_add_port(s, 77, &second);
+	meets(CHILD, PARENT);
+	l = spawns_of_port(s, PARENT, COMM);
+	ck_assert_ptr_eq(l, spawns_of_port(s, CHILD, COMM + CHILD));
+	ck_assert_ptr_null(spawns_of_port(s, PARENT, COMM + PARENT));
+}
+END_TEST
+
 START_TEST(two_on_a_port)
 {
 	at_port(77, PARENT, 1, 1);
@@ -168,7 +192,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
-		on_a_port, two_on_a_port, many_ranks_on_ports};
+		on_a_port, after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 
