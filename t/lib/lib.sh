@@ -468,9 +468,9 @@ agent_pids() {
 		vftr-agent) echo "$test_p" ;;
 		vftr-node-agent)
 			pgrep -P "$test_p" -x vftr-agent >/dev/null && continue
-			case "$(tr '\0' ' ' <"/proc/$test_p/cmdline" 2>/dev/null)" in
+			case "$(cat "/proc/$test_p/cmdline" 2>/dev/null | tr '\0' ' ')" in
 			*' --in-step '*) echo "$test_p" ;;
-			*' -- '*) ;;
+			'' | *' -- '*) ;; # it has gone meanwhile, or is a supervisor
 			*) echo "$test_p" ;;
 			esac ;;
 		esac

@@ -259,7 +259,7 @@ test_expect 'Ctrl-C, Ctrl-Z and back' '
 	press s
 	until_shown "sort: calls"
 	kill -STOP $(top_pid)
-	until_shown "^.*\\[1\\]"
+	until_shown "^\\$"
 	type_in fg
 	until_shown "FUNCTION"
 	press C-c
