@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 
+VERSION = 6  # of the protocol, vftr-peers(7)
 WORD = 0xffffffff
 PRIME = 2 ** 255 - 19
 
@@ -102,7 +103,7 @@ class Meeting:
         self.own = os.urandom(32)
         share = other.get('share') or x25519(self.own, (9).to_bytes(32, 'little'))
         self.hello = struct.pack(
-            '=8sIIIIIIQQ32s32s64s64s', b'vftrpeer', other.get('version', 5), 0x01020304,
+            '=8sIIIIIIQQ32s32s64s64s', b'vftrpeer', other.get('version', VERSION), 0x01020304,
             other.get('purpose', 1), 1, other.get('to', 0), contacts.count(',') + 1,
             other.get('life', 77), 0, share,
             hashlib.sha256(contacts.encode()).digest(), b'elsewhere', b'')
@@ -122,7 +123,7 @@ class Meeting:
         if self.welcome is None:
             return None
         magic, version, order, self.verdict = struct.unpack('=8sIII', self.welcome[:20])
-        if (magic, version, order) != (b'vftrpeer', 5, 0x01020304):
+        if (magic, version, order) != (b'vftrpeer', VERSION, 0x01020304):
             sys.exit('its first words are others')
         if self.verdict in (1, 2, 9):
             if any(self.welcome[20:]):
@@ -146,12 +147,12 @@ class Meeting:
         self.socket = listener.accept()[0]
         self.socket.settimeout(20)
         dialer = self.receive(272)
-        if dialer[:28] != struct.pack('=8sIIIII', b'vftrpeer', 5, 0x01020304, 1, 2, 1):
+        if dialer[:28] != struct.pack('=8sIIIII', b'vftrpeer', VERSION, 0x01020304, 1, 2, 1):
             sys.exit('it does not dial for a link')
         if dialer[240:] != self.hmac(b'hello', dialer[:240]):
             sys.exit('the dialer does not know the secret')
         welcome = struct.pack(
-            '=8sIIIIQQ32s32s64s64s', b'vftrpeer', 5, 0x01020304, 0, 0, 77, 0,
+            '=8sIIIIQQ32s32s64s64s', b'vftrpeer', VERSION, 0x01020304, 0, 0, 77, 0,
             x25519(self.own, (9).to_bytes(32, 'little')), self.hello[80:112], b'elsewhere', b'')
         self.socket.sendall(welcome + self.hmac(b'listener', dialer, welcome))
         if self.receive(32) != self.hmac(b'dialer', dialer, welcome):
@@ -280,11 +281,11 @@ def replayed(*where):
 
 
 def older(*where):
-    return Meeting(*where, version=4).greet() == 1
+    return Meeting(*where, version=VERSION - 1).greet() == 1
 
 
 def newer(*where):
-    return Meeting(*where, version=6).greet() == 1
+    return Meeting(*where, version=VERSION + 1).greet() == 1
 
 
 def stranger(port, contacts, secret):
