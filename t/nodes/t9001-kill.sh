@@ -150,7 +150,7 @@ done
 
 test_expect 'a killed agent does not harm the program (everyday form)' '
 	rm -f counter
-	"$AGENT" -q -- sh -c "$BIN/end counted 1.5 counter; echo \$? >status" &
+	"$AGENT" -q -- sh -c "$BIN/end counted 4 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
 	kill -9 $(agent_pids)
 	wait_for 20 "[ -s status ]"
@@ -160,7 +160,7 @@ test_expect 'a killed agent does not harm the program (everyday form)' '
 test_expect 'a killed agent does not harm a program that blocks on a full ring' '
 	rm -f counter status
 	"$AGENT" -q -k shm.ring_size=32KiB -- \
-		sh -c "$BIN/end counted 2 counter; echo \$? >status" &
+		sh -c "$BIN/end counted 4 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
 	agent=$(agent_pids)
 	kill -STOP $agent
@@ -172,7 +172,7 @@ test_expect 'a killed agent does not harm a program that blocks on a full ring' 
 
 test_expect 'a killed agent that the program had started itself does no harm' '
 	rm -f counter
-	env VFTR_AGENT=$AGENT $BIN/end counted 1.5 counter &
+	env VFTR_AGENT=$AGENT $BIN/end counted 4 counter &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
 	for p in $(agent_pids); do kill -9 $p; done
 	wait $!'
