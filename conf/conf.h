@@ -168,8 +168,7 @@ int conf_add_tag(struct conf *c, const char *tag, char **error);
 char *conf_next_pattern(const char **list);
 /* What a pattern "file:NAME" has behind the colon, or NULL: it is one of names. */
 const char *conf_pattern_file(const char *pattern);
-/* `list' with another pattern, whose commas need no backslash. The caller frees; NULL: no memory.
- */
+/* `list' and one more pattern, with its commas as they are. The caller frees; NULL: no memory. */
 char *conf_add_pattern(const char *list, const char *pattern);
 
 /* True if `list', the value of a WORDS, has this word. */

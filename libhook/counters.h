@@ -33,9 +33,8 @@ struct counters {
 	uint64_t events;		 /* of the thread so far */
 	uint64_t word[1 + COUNTERS_MAX]; /* the record: header, values */
 	uint64_t begin[COUNTERS_MAX];	 /* values before the first event */
-	uint64_t own_calls,
-		own_bytes; /* reads by this library, which are in the kernel's counts, too */
-	struct counter_state_shm *state;   /* in the ring */
+	uint64_t own_calls, own_bytes;	 /* of this library's reads, which the kernel counts, too */
+	struct counter_state_shm *state; /* in the ring */
 	const struct counters_shm *wanted; /* on the control page */
 	struct perf_counter perf[COUNTERS_MAX];
 	/* software events: one call reads them all */

@@ -65,9 +65,8 @@ struct thread {
 	uintptr_t skipped_return; /* stack address of its return address: unwound.c */
 	uint64_t lost_here;	  /* calls skipped below the open recorded frame */
 	uint64_t unclosed;	  /* recorded frames whose exit found no room */
-	uint64_t nested_depth; /* open frames of signal handlers that have interrupted the slow path
-				*/
-	uint64_t nested_open;  /* recorded frames of handlers whose exits came in the slow path */
+	uint64_t nested_depth;	  /* open frames of handlers that have interrupted the slow path */
+	uint64_t nested_open; /* recorded frames of handlers whose exits came in the slow path */
 	bool own; /* it is attaching, with signals blocked: calls of hooks are the library's own */
 	uint64_t blocked;	 /* ticks of waits for room that have no record yet */
 	uint64_t blocked_until;	 /* ticks when the last of them ended; 0: there were none */

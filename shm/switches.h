@@ -47,8 +47,7 @@ struct switched_shm {
 	uint64_t calls[SWITCHES_MAX];
 	uint32_t open[SWITCHES_MAX];
 	uint32_t recorded[SWITCHES_MAX];
-	uint64_t told[SWITCHES_MAX]; /* those of `calls` that are in COUNTED records; for the thread
-				      */
+	uint64_t told[SWITCHES_MAX]; /* of `calls`: those in COUNTED records */
 	/* as the process knew them when the thread began; a child of fork() has its parent's */
 	uint32_t id[SWITCHES_MAX];
 };

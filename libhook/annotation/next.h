@@ -11,8 +11,7 @@
 struct next {
 	const char *name;
 	void *found;	  /* or NULL */
-	uintptr_t absent; /* memory (address >> 12 and so on) of a caller for which there is none;
-			     0: not known */
+	uintptr_t absent; /* 1 + (address >> 24) of a caller without one; 0: not known */
 };
 
 #pragma GCC visibility push(hidden)

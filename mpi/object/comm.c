@@ -292,8 +292,7 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	if (kind == WIRE_COMM_DUP && from->members)
 		c->members = vftr_members_share(from->members);
 	else
-		/* the two sides of MPI_Intercomm_create would know others of the parent's members
-		 */
+		/* each side of MPI_Intercomm_create has another parent, and knows other members */
 		c->members = vftr_members_new(c, by_parent ? from : NULL);
 	if (kind == WIRE_COMM_ACCEPT) /* only the root knows the port */
 		c->port = more;

@@ -45,8 +45,7 @@ uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank)
 	return append_member(run, n, rank == MPI_UNDEFINED || rank < 0 ? WIRE_UNKNOWN : rank);
 }
 
-/* ---- members that are in another job ----------------------------------------------------------
- */
+/* ---- members that are in another job ---- */
 
 /* Of the communicator that one is made from: the group that may have them. */
 struct others {

@@ -165,8 +165,7 @@ struct causal_totals {
 	double mpi;	      /* in MPI, summed */
 	double waits;	      /* summed, without unresolved */
 	double thread_waits;  /* of causal_thread_wait(), which are in none of the others */
-	double untold; /* in calls of MPI without a known message, summed: their waits are not known
-			*/
+	double untold;	      /* in calls of MPI without a known message, summed: waits unknown */
 	uint64_t unresolved;  /* waits not longer than the error of both clocks; */
 	double unresolved_ns; /* their sum */
 	uint64_t doubts[CAUSAL_DOUBTS];

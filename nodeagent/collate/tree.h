@@ -34,10 +34,9 @@ struct collate_plan {
 	uint32_t n_present; /* in the last run */
 	bool cut_off;	    /* our own MPI has gone */
 	char root_host[64]; /* of agent 0; cut if it is longer */
-	bool in_place; /* this process is the proxy of an agent that has died, and takes its place
-			*/
-	bool over;     /* in_place: agent 0 has said that the job is over */
-	bool together; /* ... and all agents leave together */
+	bool in_place;	    /* this process is the proxy of a dead agent, and takes its place */
+	bool over;	    /* in_place: agent 0 has said that the job is over */
+	bool together;	    /* ... and all agents leave together */
 	/*
 	 * the message with the numbers: at agent 0 after the run; in place of a dead agent if it
 	 * has come before it is wanted

@@ -25,8 +25,7 @@ struct diagnosis {
 	bool instrumented; /* the program, or a library of it, calls the hooks */
 	bool no_mpi;	   /* it uses MPI, and is linked with the shared library without MPI */
 	bool refused;	   /* something prevents tracing */
-	char *limits; /* the only things that will be traced, "its MPI calls"; NULL: functions, too
-		       */
+	char *limits;	   /* all that will be traced, "its MPI calls"; NULL: functions, too */
 };
 
 struct doctor_question {

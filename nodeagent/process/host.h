@@ -146,8 +146,7 @@ struct host {
 	struct warning_kind *warning_kinds;
 	size_t n_warning_kinds, cap_warning_kinds;
 	unsigned more_warnings; /* number of those that are not in warnings[] */
-	unsigned unkept_said; /* of a kind that is not in warning_kinds[]: printed on standard error
-			       */
+	unsigned unkept_said;	/* of kinds not in warning_kinds[]: printed on standard error */
 };
 
 /* Present time in the ticks that records carry. */

@@ -18,8 +18,7 @@ struct files;
 /* The calls of one kind. Those that failed count in `calls`, `failed` and `ticks` only. */
 struct file_calls {
 	uint64_t calls, failed, bytes, ticks;
-	uint64_t rest; /* part of `bytes`: moved by calls of streams that are not counted one by one
-			*/
+	uint64_t rest; /* part of `bytes`: moved by stream calls that are not counted singly */
 	uint64_t sequential, small; /* of reads and writes */
 	uint64_t least, most;	    /* bytes of one call; without a call UINT64_MAX and 0 */
 };

@@ -34,15 +34,13 @@ enum preload {
 struct launch {
 	char **command; /* NULL-terminated */
 	enum preload preload;
-	bool attach_at_start; /* a preloaded process attaches at its start, not at its first event
-			       */
-	bool python;	      /* functions of Python are recorded */
-	bool files;	      /* libvftrace-files.so is preloaded, too */
-	bool memory;	      /* libvftrace-memory.so is */
-	bool locks;	      /* libvftrace-locks.so is */
-	bool lenient;	      /* --lenient, which the agents of other nodes get, too */
-	bool require_profile; /* --require-profile: COMMAND's success without a profile is a failure
-			       */
+	bool attach_at_start;	    /* a preloaded process attaches at its start, not at an event */
+	bool python;		    /* functions of Python are recorded */
+	bool files;		    /* libvftrace-files.so is preloaded, too */
+	bool memory;		    /* libvftrace-memory.so is */
+	bool locks;		    /* libvftrace-locks.so is */
+	bool lenient;		    /* --lenient, which the agents of other nodes get, too */
+	bool require_profile;	    /* --require-profile: success without a profile is a failure */
 	const char *agent_launcher; /* --agent-launcher, or NULL */
 	const char *annotations;    /* value of the key "annotations" */
 	const char *program;	    /* path of this executable */

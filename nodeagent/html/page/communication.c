@@ -104,8 +104,7 @@ static void put_sizes(struct html *h, const struct pages *p, const struct value 
 		most = fmax(most, messages_of(p, v, &key));
 	svg_begin(h, "communication-sizes", "Messages by their size",
 		"A bar for each range of sizes, as long as the number of its messages, which "
-		"stands "
-		"at its right. The table below has these, and the bytes.",
+		"stands at its right. The table below has these, and the bytes.",
 		SVG_WIDTH, SIZES_ROW * (double)value_count(sizes));
 	for (const struct value *v = value_first(p->all, sizes); v;
 		v = value_next(p->all, v), y += SIZES_ROW)

@@ -191,8 +191,7 @@ const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_jo
 	return NULL;
 }
 
-/* ---- ports -------------------------------------------------------------------------------------
- */
+/* ---- ports ---- */
 
 static bool may_meet(const struct port *a, const struct port *b)
 {

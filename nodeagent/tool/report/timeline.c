@@ -111,8 +111,7 @@ static void add_file(struct files *in, const char *path)
 	in->files[in->n++] = f;
 }
 
-/* The event of a sampling file of this name, if it is on the node of the profile STEM.vfp; else "".
- */
+/* The event in a sampling file's name, if it is of the node of the profile STEM.vfp; else "". */
 static const char *event_of(const char *name, const char *stem)
 {
 	const size_t n = strlen(stem), bytes = strlen(name);
