@@ -10,7 +10,7 @@ need jq
 need_built "$AGENT" "$LIB/libvftrace.so"
 
 cc_traced "$BIN/bugs" "$T/agent/app-compared.c" || { echo 'Bail out! app-compared.c cannot be compiled'; exit 1; }
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 
 # BUG | TEST | how its row begins, or words of it
 cat >elsewhere <<'END'

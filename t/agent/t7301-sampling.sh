@@ -156,7 +156,7 @@ same_messages() {
 	diff wanted got
 }
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	start=$(mpirun_of "$mpi")
 	for p in count traffic collectives; do
 		mpicc_traced "$mpi" "$BIN/$p-$mpi" "$T/mpi/program/app-mpi-$p.c"

@@ -5,7 +5,7 @@ test_description='sampling.keep with MPI: what happens to one rank is in the fil
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 # a busy machine makes other iterations slow, too: each has a file
 keep='-q -k output.layout=run -k sampling.keep=10s -k sampling.pause=0'

@@ -5,7 +5,7 @@ test_description='sampling.when=slow: iterations of a loop in main, between call
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 # a busy machine makes other iterations slow, too: each has a file
 keep='-q -k output.layout=run -k sampling.keep=60s -k sampling.pause=0 -k sampling.when=slow'

@@ -85,7 +85,7 @@ test_expect 'a copy of the agent, which has no such threads, writes results on t
 	readers 4 threads -k agent.write_every_s=100ms
 	diff -u calls.threads.1 calls.threads.4'
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: each message is matched with the right one" "
 		mpicc_traced $mpi match $T/mpi/program/app-mpi-match.c -pthread
 		rm -f truth.* pairs.*

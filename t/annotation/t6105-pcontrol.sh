@@ -6,7 +6,7 @@ need jq
 need_built "$AGENT"
 
 [ -n "$(mpi_list)" ] || skip_all 'no MPI'
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	mpicc_traced $mpi p_$mpi "$T/annotation/app-pcontrol.c" || exit 99
 	test_expect "$mpi: regions, exact calls; what is no name does nothing" '
 		traced -q -k annotations=pcontrol -- $(mpirun_of '$mpi') -np 2 ./p_'$mpi' >out 2>err

@@ -232,7 +232,7 @@ mpi_calls() {
 		"\(.[0].function) \(map(.calls) | add)"' out/profile.json
 }
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "calls of MPI and their messages stay, below what is recorded: $mpi" '
 		mpicc_traced "$mpi" "$BIN/heat" "$T/demo/heat.c"
 		heat="$(mpirun_of "$mpi") -np 2 $BIN/heat 64 64 20"

@@ -91,7 +91,7 @@ test_if 'command -v gfortran' 'no gfortran' 'Fortran: bytes, by the calls of its
 	is 8000 "$(bytes direct bytes_written)"
 '
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: a file that ranks share, written by MPI: calls of both, one below the other" "
 		rm -rf together prof && mkdir prof
 		mpicc.$mpi -O1 -o \"\$BIN/mpi-io-$mpi\" \"\$T/files/app-mpi-io.c\"

@@ -131,7 +131,7 @@ test_expect 'a program without instrumented functions: its regions are the profi
 	traced -q -- ./r turns
 	profile '5 A<init' '5 B<init'"
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: before MPI_Init, after MPI_Finalize, and counted exactly in between" "
 		cat >m.c <<-'END'
 			#include <mpi.h>

@@ -351,6 +351,17 @@ mpi_list() {
 	return 0
 }
 
+# mpi_list_short: the MPIs for rows about what is behind the wrappers, and the same with each MPI:
+# all in the long form; in the short form one, Open MPI where the number of the test is even, else
+# MPICH, or the one that is there.
+mpi_list_short() {
+	case $VFTR_LONG:${0##*/} in
+	:t[0-9][0-9][0-9][02468]-*) mpi_list | head -n 1 ;;
+	:*) mpi_list | tail -n 1 ;;
+	*) mpi_list ;;
+	esac
+}
+
 # mpirun_of MPI: the command that runs its programs; append -np N PROGRAM
 mpirun_of() {
 	case $1 in

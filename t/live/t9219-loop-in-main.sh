@@ -6,7 +6,7 @@ test_description='a view of a loop in main, between calls of MPI'
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 
 # held MPI KIND: the program waits in iteration 300; KIND-MPI.json and the text before it are seen while the

@@ -111,7 +111,7 @@ for other in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2; do
 	"
 done
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: each rank has its own, and one call path is one row" "
 		mpicc.$mpi -O1 -g -fno-builtin -finstrument-functions -o \"\$BIN/mpi-memory-$mpi\" \"\$T/memory/app-mpi-memory.c\"
 		rm -rf prof && mkdir prof

@@ -6,7 +6,7 @@ test_description='what makes other tools draw wrong arrows'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI that can be compiled for and run'
 messages=${VFTR_LONG:+100000}
 messages=${messages:-20000}

@@ -5,7 +5,7 @@ test_description='from which line MPI was called, by programs as they come'
 
 need jq addr2line
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # said: what the processes have counted, summed up

@@ -4,7 +4,7 @@ test_description='the tables of communication say what a program with known numb
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # run MPI RANKS [AGENT OPTION...]: app-mpi-traffic, with its file in this directory

@@ -4,7 +4,7 @@ test_description='what the options about MPI and MPI_Pcontrol do to the tables'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 first=$(echo "$mpis" | head -n 1)
 

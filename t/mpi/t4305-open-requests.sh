@@ -4,7 +4,7 @@ test_description='requests that never complete: how many, of which kind, and whe
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT" "$VFTR"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # paths FILE: requests, kind, ranks, lowest and highest, path; one a line, in their order

@@ -8,7 +8,7 @@ need jq
 need_built "$AGENT" "$VFTR"
 . "$T/lib/efficiency.sh"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 for mpi in $mpis; do
 	run="$(mpirun_of $mpi)"

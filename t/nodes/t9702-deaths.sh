@@ -8,7 +8,7 @@ need mpirun.openmpi jq
 need_built "$AGENT" "$LIB/libvftrace-openmpi.so" "$LIB/vftr/peer-openmpi.so"
 
 : "${DEATHS_NODES:=${VFTR_LONG:+300}}" "${DEATHS_ONE:=${VFTR_LONG:+300}}" "${DEATHS_SEED:=$$}"
-: "${DEATHS_NODES:=4}" "${DEATHS_ONE:=4}" "${DEATHS_LANES:=${VFTR_LONG:+4}}"
+: "${DEATHS_NODES:=2}" "${DEATHS_ONE:=2}" "${DEATHS_LANES:=${VFTR_LONG:+4}}"
 : "${DEATHS_LANES:=2}" # so many at a time, which load each other
 : "${DEATHS_LOG:=}"    # a line for each, there
 echo "# DEATHS_SEED=$DEATHS_SEED"

@@ -100,7 +100,7 @@ exact() {
 	done
 	return 1
 }
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: --exact: the same waits, and the critical path goes through the thread that had the lock" "
 		mpicc_traced $mpi $BIN/exact-$mpi $T/openmp/app-openmp-locks.c -DWITH_MPI -fopenmp -g -O1
 		exact $mpi

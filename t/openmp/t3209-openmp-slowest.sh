@@ -101,7 +101,7 @@ for cc in $(command -v gcc) $(command -v clang); do
 		finding $c | grep -q 'on average they work'
 		is null \"\$(proof $c thread)\""
 done
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	test_expect "$mpi: the rank, too" "
 		mpicc.$mpi -DWITH_MPI -g -O1 -fopenmp -finstrument-functions -o job slow.c $(test_link vftrace-$mpi)
 		traced -q -- $(mpirun_of $mpi) -np 2 ./job >said

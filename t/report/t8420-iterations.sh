@@ -6,7 +6,7 @@ test_description='iterations of the main loop: their number, kinds, outliers and
 need jq python3
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 
 # of JSON EXPRESSION: of its iterations

@@ -6,7 +6,7 @@ test_description='one main loop for all ranks, also for those that would choose 
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 
 # loop_of DIR MPI WORD...: path, ranks and iterations of its main loop

@@ -8,7 +8,7 @@ need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
 $TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/one" "$T/session/app-session.c" -pthread $(test_link vftrace) ||
 	skip_all 'app-session.c cannot be compiled'
 
-for MPI in $(mpi_list); do
+for MPI in $(mpi_list_short); do
 	export MPI
 	test_expect "$MPI: ranks keep their place, messages of both kinds are matched" '
 		mpicc_traced $MPI "$BIN/mixed-$MPI" "$T/session/app-session-mpi.c"

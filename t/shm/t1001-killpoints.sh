@@ -147,9 +147,9 @@ test_expect 'there are kill points' 'test $(echo "$points" | wc -l) -ge 8'
 
 for point in $points; do
 	case $point in
-	fast.*) times='1 2 510 511 512 9000' ;;
-	emit.* | site.*) times='1 2 510 511 512 2900' ;;
-	*) times='1 2 3 9' ;;
+	fast.*) times="1 ${VFTR_LONG:+2 510} 511 ${VFTR_LONG:+512} 9000" ;;
+	emit.* | site.*) times="1 ${VFTR_LONG:+2 510} 511 ${VFTR_LONG:+512} 2900" ;;
+	*) times="1 ${VFTR_LONG:+2 3} 9" ;;
 	esac
 	killed=killed
 	case $point in emit.* | site.*) killed=killed_emitting ;; esac

@@ -106,7 +106,7 @@ test_if "$may" "$why" 'no sample is lost, and each stack is whole' '
 	hasnt ./*_all.log "stack samples are missing"
 	hasnt all.json "callers not known"'
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	"mpicc.$mpi" -O2 -o "$BIN/shares-$mpi" "$T/stack/app-shares-mpi.c" || exit 1
 	test_if "$may" "$why" "two ranks of $mpi: paths by samples, calls of MPI exactly" '
 		sampled 200 $(mpirun_of $mpi) -np 2 "$BIN/shares-$mpi" 300
@@ -173,7 +173,7 @@ mkdir -p "$BIN/sparing/bin" && ln -s "$LIB" "$BIN/sparing/lib" &&
 test_if "$may" "$why" 'an agent that takes too much time takes fewer samples, which count for more' '
 	rm -f ./*_all.json
 	limit "$BIN/sparing/bin/vftr-node-agent" --preload -k profile.sample=400 -- \
-		"$BIN/shares" serial 5000 >out
+		"$BIN/shares" serial 3000 >out
 	has shares_all.log "stack samples took more than 0.001 % of a CPU, so from now on there are"
 	mv shares_all.json all.json
 	by_function >got
@@ -181,7 +181,7 @@ test_if "$may" "$why" 'an agent that takes too much time takes fewer samples, wh
 		END { print got, known; exit !(got > 0.8 * known && got < 1.2 * known) }" out got'
 
 test_if "$may" "$why" 'many children that end at once do not make the samples fewer' '
-	sampled 20 "$BIN/shares" children 3000
+	sampled 20 "$BIN/shares" children ${VFTR_LONG:+2}600
 	hasnt shares_all.log "from now on there are"'
 
 $TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1

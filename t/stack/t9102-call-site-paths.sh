@@ -5,7 +5,7 @@ test_description='stack samples: from which path MPI is called, in programs that
 
 need jq
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 run() { # MPI HZ SECONDS: all.json, and what the program has counted in `out'

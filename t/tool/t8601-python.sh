@@ -96,7 +96,7 @@ test_expect 'OpenMP, with all threads: the same' '
 	same_everywhere tree_all.json tree_all.json
 	python3 "$SAME" timeline "$VFTR" tree_*.vfd'
 
-for mpi in $(mpi_list); do
+for mpi in $(mpi_list_short); do
 	export mpi
 	test_expect "messages of $mpi: the same, and sums by path, by pair and by rank are equal" '
 		mpicc_traced $mpi "$BIN/traffic" "$T/mpi/program/app-mpi-traffic.c"

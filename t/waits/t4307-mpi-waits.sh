@@ -5,7 +5,7 @@ test_description='mpi.show_sync_time: who waits for whom in collective calls, by
 . "$T/lib/waits.sh"
 need jq
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # shown JSON: the same of a profile

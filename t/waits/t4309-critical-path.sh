@@ -8,7 +8,7 @@ test_description='critical path, serialisation and transfer, waits and their cau
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 OMPI_MCA_osc=pt2pt,sm # others want hardware
 export OMPI_MCA_osc

@@ -5,7 +5,7 @@ test_description='waits by kind, call path and late rank, in programs that know 
 . "$T/lib/wait-truth.sh"
 need jq python3
 need_built "$AGENT"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # all_named FILE: what the properties are made for

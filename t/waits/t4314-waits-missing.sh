@@ -4,7 +4,7 @@ test_description='where not all waits can be known, what is shown is no more tha
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT" "$VFTR"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
 # run_of DIR MPI SCENE [OPTION OF VFTR RUN...]: its output may be of a launcher that complains

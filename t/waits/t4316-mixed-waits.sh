@@ -6,7 +6,7 @@ test_description='known waits in several communicators, in chains, with OpenMP, 
 . "$T/lib/known.sh"
 need jq
 need_built "$AGENT" "$VFTR"
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 export OMP_WAIT_POLICY=passive # eight threads share what CPUs there are
 

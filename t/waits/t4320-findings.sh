@@ -7,7 +7,7 @@ test_description='findings: the first one names what is wrong, and there is none
 need jq
 need_built "$AGENT" "$VFTR"
 
-mpis=$(mpi_list)
+mpis=$(mpi_list_short)
 [ -n "$mpis" ] || skip_all 'no MPI'
 WAITING='"load_balance node_balance late_rank waits late_sender small_messages communication"'
 
