@@ -200,9 +200,9 @@ double conf_count_tiny(const struct conf *c);
 /*
  * Checks that directories and files exist and that keys do not exclude each
  * other. 0, or -1 and *error, with FILE:LINE if known. The agent calls it at its
- * start, after conf_set().
+ * start, after conf_set(). writes: output_directory is one that results are written to.
  */
-int conf_check_paths(const struct conf *c, char **error);
+int conf_check_paths(const struct conf *c, bool writes, char **error);
 
 /*
  * Puts the counters and observables of the file hwprof.default_scenario into the

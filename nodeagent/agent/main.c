@@ -225,8 +225,9 @@ struct command_line {
 	const char *contact_file; /* NULL: standard output */
 };
 
-/* A folder of its own is for who runs COMMAND, and for the other agents that he starts. */
-static void settle_layout(struct agent *a, const struct launch *l, const struct command_line *c)
+/* A folder of its own is for who runs COMMAND, and for the other agents that he starts. True:
+ * --output names it. */
+static bool settle_layout(struct agent *a, const struct launch *l, const struct command_line *c)
 {
 	struct conf *conf = a->host.conf;
 	const bool alone = l->command || a->form == FORM_ATTACH;
@@ -239,6 +240,7 @@ static void settle_layout(struct agent *a, const struct launch *l, const struct 
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	if (a->form == FORM_SIBLING && result_layout(conf) == LAYOUT_RUN)
 		mkdir(conf->output_directory, 0777); /* what is wrong is said next */
+	return wished;
 }
 
 /* What is kept in memory has all calls. */
@@ -250,19 +252,20 @@ static void settle_recorder(struct conf *c)
 	c->sampling_sample_interval = 0;
 }
 
-static void check_output(struct agent *a, const struct launch *l)
+/* folder: one that is made later has the results, wherever it is. */
+static void check_output(struct agent *a, const struct launch *l, bool folder)
 {
 	const struct conf_reading how = reading(l);
 	char *error = NULL, path[PATH_MAX];
 
-	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, &error) ||
+	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, !folder, &error) ||
 		conf_scenario(a->host.conf, &error, &how) || hwprof_check(a->host.conf, &error))
 		die(OWN_FAILURE, "%s", error ? error : "out of memory");
 	settle_recorder(a->host.conf);
 	if (!realpath(a->host.conf->output_directory, path))
 		die(OWN_FAILURE, "output_directory %s: %s", a->host.conf->output_directory,
 			strerror(errno));
-	if (access(path, W_OK | X_OK))
+	if (!folder && access(path, W_OK | X_OK))
 		die(OWN_FAILURE, "output_directory %s: %s", path, strerror(errno));
 	a->host.output_directory = xstrdup(path);
 }
@@ -839,8 +842,7 @@ int main(int argc, char **argv)
 	read_configuration(&a, &l, c.config && c.config[0] ? c.config : NULL);
 	set_keys(&a, &c);
 	command = c.attach ? attach_words(c.attach) : l.command; /* in a step the agent has none */
-	settle_layout(&a, &l, &c);
-	check_output(&a, &l);
+	check_output(&a, &l, settle_layout(&a, &l, &c));
 	l.program = own_path(argv[0]);
 	l.started = start_of_run(&a, l.command, &c);
 	if (l.command)

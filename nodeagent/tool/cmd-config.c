@@ -37,7 +37,7 @@ static int check_file(const char *file, bool lenient)
 	int e = conf_load(&c, file, &error, &how);
 
 	if (e == 0)
-		e = conf_check_paths(c, &error);
+		e = conf_check_paths(c, true, &error);
 	if (e == 0)
 		e = conf_scenario(c, &error, &how);
 	if (e == 0)

@@ -254,4 +254,16 @@ test_expect 'a full disk: the earlier results stay' '
 	done | grep -qx 1
 	cd .. && umount full'
 
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'where the folder is read-only the sentence names the option that takes another one' '
+	mkdir closed
+	for option in "" "--output $PWD"; do
+		unshare --mount sh -c "mount -t tmpfs -o ro tmpfs closed && cd closed &&
+			exec $VFTR run -q $option -- $BIN/times 1" 2>err && echo 0 || echo $?
+		cat err
+	done >got
+	is 3 "$(wc -l <got)" "$(cat got)"
+	is "125 0" "$(sed -n "1p;3p" got | xargs)" statuses
+	has got "Read-only file system; --output FOLDER takes another one"'
+
 done_testing

@@ -830,18 +830,18 @@ START_TEST(paths)
 	struct conf *c = good("{\n\"output_directory\": \"/nonexistent/folder\"}");
 	char *error;
 
-	ck_assert_int_eq(conf_check_paths(c, &error), -1);
+	ck_assert_int_eq(conf_check_paths(c, true, &error), -1);
 	ck_assert_str_eq(error,
 		"f:2: output_directory: \"/nonexistent/folder\" can't be written to: "
 		"No such file or directory");
 	free(error);
 	ck_assert_int_eq(conf_set(c, "output_directory", "/dev/null", &error), 0);
-	ck_assert_int_eq(conf_check_paths(c, &error), -1);
+	ck_assert_int_eq(conf_check_paths(c, true, &error), -1);
 	ck_assert_str_eq(error,
 		"output_directory: \"/dev/null\" can't be written to: it is not a directory");
 	free(error);
 	ck_assert_int_eq(conf_set(c, "output_directory", "/tmp", &error), 0);
-	ck_assert_int_eq(conf_check_paths(c, &error), 0);
+	ck_assert_int_eq(conf_check_paths(c, true, &error), 0);
 	conf_free(c);
 }
 END_TEST
