@@ -11,7 +11,12 @@
 #include <stddef.h>
 #include <time.h>
 
-enum { ASKED_IN_VAIN = 64 }; /* before a rank sleeps: some microseconds */
+enum {
+	ASKED_IN_VAIN = 64, /* before a rank sleeps: some microseconds */
+	SLEEP_NS = 20000,   /* and the slack of timers, 50 us */
+	LONG = 1000,	    /* in vain in a row: 70 ms or more */
+	LONG_NS = 1000000,  /* each sleep from then on */
+};
 
 unsigned ucp_worker_progress(void *worker);
 
@@ -31,7 +36,7 @@ unsigned ucp_worker_progress(void *worker)
 	} else if (++in_vain > ASKED_IN_VAIN) {
 		int kept = errno;
 
-		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = in_vain > LONG ? LONG_NS : SLEEP_NS}, NULL);
 		errno = kept;
 	}
 	return done;
