@@ -169,18 +169,31 @@ static int64_t round_begin(const struct clock_burst *b)
 	return b->talk.job_start + b->round - offset;
 }
 
-static void next_round(struct clock_burst *b)
+/*
+ * Goes on to the first round that is not over; returns its begin. Many may be over, after a
+ * suspension, or where a parent says that the job began long ago: those at intervals are skipped
+ * at once.
+ */
+static int64_t skip_rounds(struct clock_burst *b, int64_t now)
 {
-	int64_t begin, now = clock_talk_now();
+	int64_t begin = now;
 
-	/* after a suspension there may be many to skip */
 	do {
-		int64_t step = b->round ? b->round : FIRST_NS;
+		const int64_t grown = b->round ? b->round : FIRST_NS, late = now - begin;
+		const int64_t step = grown < b->interval ? grown : b->interval;
+		const int64_t n = step == b->interval && late > step ? late / step : 1;
 
-		b->round += step < b->interval ? step : b->interval;
-		b->number++;
+		b->round += n * step;
+		b->number += (uint32_t)n;
 		begin = round_begin(b);
 	} while (begin < now);
+	return begin;
+}
+
+static void next_round(struct clock_burst *b)
+{
+	const int64_t begin = skip_rounds(b, clock_talk_now());
+
 	b->again = 0;
 	for (int i = 0; i < FAN_OUT; i++)
 		b->served[i] = false;

@@ -14,11 +14,20 @@
 #define TAIL	  8   /* sync points for the present time */
 #define SUM_TIMES 1000
 
+bool clock_sync_is_time(int64_t ns)
+{
+	return ns > -CLOCK_SYNC_TIME_MOST && ns < CLOCK_SYNC_TIME_MOST;
+}
+
 /* The round trip without the server's own time; INT64_MAX if the times make no sense. */
 static int64_t trip_of(const struct clock_sync_sample *s)
 {
-	const int64_t trip = s->back - s->sent - (s->answered - s->arrived);
+	int64_t trip;
 
+	if (!clock_sync_is_time(s->sent) || !clock_sync_is_time(s->arrived) ||
+		!clock_sync_is_time(s->answered) || !clock_sync_is_time(s->back))
+		return INT64_MAX;
+	trip = s->back - s->sent - (s->answered - s->arrived);
 	return s->answered < s->arrived || s->back < s->sent || trip < 0 ? INT64_MAX : trip;
 }
 

@@ -20,6 +20,9 @@ struct profile_clock;
 /* Two sync points with a greater difference in rate: one of the clocks has jumped. */
 #define CLOCK_SYNC_RATE_MOST 500e-6
 
+/* ns, 36 years: greater times and offsets make no sense; sums of a few of them do not overflow. */
+#define CLOCK_SYNC_TIME_MOST (INT64_MAX / 8)
+
 struct clock_sync_point {
 	int64_t local, offset, half_width;
 };
@@ -46,10 +49,12 @@ struct clock_sync {
 	uint64_t bursts, dropped, missed;
 };
 
+/* True for a time, offset or bound of less than CLOCK_SYNC_TIME_MOST, on either side of 0. */
+bool clock_sync_is_time(int64_t ns);
+
 /*
- * The other side's clock minus ours, from the samples of one burst whose round
- * trip is within 1.2 of the least, which is *round_trip. False if no sample makes
- * sense.
+ * *k: the other side's clock minus ours, from those of the n samples of one burst whose round trip
+ * is at most 1.2 times the least, which is *round_trip, ns. False if no sample makes sense.
  */
 bool clock_sync_measure(const struct clock_sync_sample *s, size_t n, struct clock_sync_point *k,
 	int64_t *round_trip);
@@ -63,7 +68,7 @@ void clock_sync_add(struct clock_sync_points *k, const struct clock_sync_point *
 /*
  * Makes the line from the sync points: of those near to each other it keeps the best; it
  * leaves out those for which others give a narrower bound; it finds jumps. To be called
- * before the functions below, and again after more sync points.
+ * before the functions below, but for clock_sync_latest(), and again after more sync points.
  */
 void clock_sync_settle(struct clock_sync *c);
 

@@ -118,7 +118,7 @@ static int wait_until_ready(
 		while (look_for_message(t, server, TAG_CLOCK_PONG, &m, &who)) {
 			if (m.kind != READY || m.seq != t->seq)
 				continue;
-			if (t->job_start == CLOCK_TALK_NEVER)
+			if (t->job_start == CLOCK_TALK_NEVER && clock_sync_is_time(m.arrived))
 				t->job_start = m.arrived;
 			return 0;
 		}
@@ -157,7 +157,7 @@ static size_t ping_pong(struct clock_talk *t, int server, enum clock_purpose pur
 int clock_talk_ask(struct clock_talk *t, int server, enum clock_purpose purpose, int64_t until,
 	struct clock_measure *m)
 {
-	for (;;) {
+	do {
 		struct clock_sync_sample samples[PING_PONGS];
 		int64_t offset = 0, error = INT64_MAX;
 		int failed = wait_until_ready(t, server, purpose, until);
@@ -166,13 +166,15 @@ int clock_talk_ask(struct clock_talk *t, int server, enum clock_purpose purpose,
 		if (failed)
 			return failed;
 		n = ping_pong(t, server, purpose, samples, &offset, &error);
-		if (n >= ENOUGH && error < INT64_MAX / 2 &&
+		if (n >= ENOUGH && clock_sync_is_time(offset) && clock_sync_is_time(error) &&
+			error >= 0 &&
 			clock_sync_measure(samples, n, &m->sync_point, &m->round_trip)) {
 			m->sync_point.offset += offset;
 			m->sync_point.half_width += error;
 			return 0;
 		}
-	}
+	} while (clock_talk_now() < until);
+	return -ETIMEDOUT;
 }
 
 void clock_talk_done(struct clock_talk *t, int server, bool again)

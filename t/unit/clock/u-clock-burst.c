@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "nodeagent/clock/burst.h"
+#include "nodeagent/clock/internal.h"
 #include "nodeagent/clock/sync.h"
 #include "nodeagent/clock/ticks.h"
 #include "nodeagent/net/transport.h"
@@ -271,6 +272,110 @@ START_TEST(who_never_comes_costs_only_windows)
 }
 END_TEST
 
+/* ---- a parent that lies -------------------------------------------------------------------- */
+
+/* As talk.c sends it. */
+struct said {
+	uint32_t kind, seq, number, ended;
+	int64_t arrived, answered, offset, error;
+};
+enum { SAY_ASK = 1, SAY_READY, SAY_PING, SAY_PONG };
+
+static struct liar {
+	struct transport transport;
+	int64_t job_start, offset, error; /* what it says */
+	struct said next;
+	bool has_next;
+} liar;
+
+static int answer_ask(struct transport *p, int to, int tag, const void *buf, size_t bytes)
+{
+	const int64_t now = (int64_t)clocks_raw_ns();
+	struct said m;
+
+	(void)p, (void)to, (void)tag;
+	ck_assert_uint_eq(bytes, sizeof(m));
+	memcpy(&m, buf, sizeof(m));
+	liar.has_next = m.kind == SAY_ASK || m.kind == SAY_PING;
+	liar.next = (struct said){.kind = m.kind == SAY_ASK ? SAY_READY : SAY_PONG,
+		.seq = m.seq,
+		.number = m.number,
+		.arrived = m.kind == SAY_ASK ? liar.job_start : now,
+		.answered = now,
+		.offset = liar.offset,
+		.error = liar.error};
+	return 0;
+}
+
+static int look_at_liar(struct transport *p, int from, int tag, void *buf, size_t bytes, int *who)
+{
+	(void)p, (void)from;
+	if (tag != TAG_CLOCK_PONG || !liar.has_next)
+		return -EAGAIN;
+	memcpy(buf, &liar.next, bytes < sizeof(liar.next) ? bytes : sizeof(liar.next));
+	*who = 0;
+	liar.has_next = false;
+	return 0;
+}
+
+static void make_liar(int64_t job_start, int64_t offset, int64_t error)
+{
+	liar = (struct liar){
+		.transport = {.rank = 1, .size = 2, .post = answer_ask, .look = look_at_liar},
+		.job_start = job_start,
+		.offset = offset,
+		.error = error};
+}
+
+/* The second of two agents asks it once. */
+static struct clock_burst *ask_liar(int64_t job_start)
+{
+	struct clock_burst *b;
+
+	make_liar(job_start, 0, 0);
+	b = clock_burst_new(&liar.transport, 0.25);
+	clock_burst_run(b, NULL, 0);
+	return b;
+}
+
+START_TEST(a_job_that_began_long_ago_costs_no_time)
+{
+	struct clock_burst *b = ask_liar(-INT64_MAX / 16);
+	const double next = clock_burst_next(b);
+
+	ck_assert_uint_eq(clock_burst_sync(b)->bursts, 1);
+	ck_assert_double_le(next, 0.25);
+	clock_burst_free(b);
+}
+END_TEST
+
+START_TEST(a_start_that_makes_no_sense_is_not_known)
+{
+	struct clock_burst *b = ask_liar(INT64_MIN);
+
+	ck_assert_uint_eq(clock_burst_sync(b)->bursts, 1);
+	ck_assert_int_eq(clock_burst_sync(b)->start, 0);
+	clock_burst_free(b);
+}
+END_TEST
+
+START_TEST(offsets_that_make_no_sense_are_not_taken)
+{
+	static const int64_t offsets[] = {0, INT64_MAX - 1, INT64_MIN, 0},
+			     errors[] = {0, 0, 0, -1000000};
+	struct clock_sync none = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		struct clock_talk t = {.transport = &liar.transport, .sync = &none};
+		struct clock_measure m;
+
+		make_liar(0, offsets[i], errors[i]);
+		ck_assert_int_eq(clock_talk_ask(&t, 0, CLOCK_EDGE, clock_talk_now() + 50000000, &m),
+			i ? -ETIMEDOUT : 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("clock-burst");
@@ -281,6 +386,9 @@ int main(void)
 	tcase_add_test(t, all_clocks_become_known);
 	tcase_add_test(t, who_is_gone_is_not_waited_for);
 	tcase_add_test(t, who_never_comes_costs_only_windows);
+	tcase_add_test(t, a_job_that_began_long_ago_costs_no_time);
+	tcase_add_test(t, a_start_that_makes_no_sense_is_not_known);
+	tcase_add_test(t, offsets_that_make_no_sense_are_not_taken);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -119,18 +119,20 @@ END_TEST
 START_TEST(samples_that_make_no_sense_are_left_out)
 {
 	struct clock_sync_sample s[] = {
-		{1000, 5000, 4000, 3000},     /* answered before it arrived */
-		{1000, 5000, 6000, 900},      /* back before it was sent */
-		{1000, 5000, 90000, 3000},    /* took longer there than altogether */
-		{10000, 52000, 52500, 14500}, /* offset 40000, 2000 each way */
-		{20000, 69000, 69500, 29500}, /* slow */
+		{1000, 5000, 4000, 3000},		    /* answered before it arrived */
+		{1000, 5000, 6000, 900},		    /* back before it was sent */
+		{1000, 5000, 90000, 3000},		    /* took longer there than altogether */
+		{0, INT64_MIN, INT64_MAX, 1000},	    /* so long that it looks like -1 ns */
+		{INT64_MIN / 2, 0, 0, INT64_MAX / 2 + 100}, /* long ago */
+		{10000, 52000, 52500, 14500},		    /* offset 40000, 2000 each way */
+		{20000, 69000, 69500, 29500},		    /* slow */
 	};
 	struct clock_sync_point k;
 	int64_t trip;
 
-	ck_assert(!clock_sync_measure(s, 3, &k, &trip));
+	ck_assert(!clock_sync_measure(s, 5, &k, &trip));
 	ck_assert(!clock_sync_measure(s, 0, &k, &trip));
-	ck_assert(clock_sync_measure(s, 5, &k, &trip));
+	ck_assert(clock_sync_measure(s, 7, &k, &trip));
 	ck_assert_int_eq(trip, 4000);
 	ck_assert_int_eq(k.offset, 40000);
 	ck_assert_int_ge(k.half_width, 2000);
@@ -215,12 +217,14 @@ START_TEST(the_bound_is_that_of_all_that_is_traced)
 		clock_sync_sum(&c, &traced);
 		ck_assert_uint_gt(traced.error_ns, measured.error_ns);
 		for (int64_t t = S / 4; t <= 15 * S; t += S / 4)
-			ck_assert_int_le(off_by(&c, m, &true_clock, t), (int64_t)traced.error_ns + 2);
+			ck_assert_int_le(
+				off_by(&c, m, &true_clock, t), (int64_t)traced.error_ns + 2);
 		ck_assert_uint_eq(clock_sync_ends(&c, ends), 2);
 		ck_assert_int_eq(ends[0].local, c.used_from);
 		ck_assert_int_eq(ends[1].local, c.used_to);
 		for (int i = 0; i < 2; i++)
-			ck_assert_int_le(llabs(ends[i].local + ends[i].offset - (i ? 15 * S : S / 4)),
+			ck_assert_int_le(
+				llabs(ends[i].local + ends[i].offset - (i ? 15 * S : S / 4)),
 				ends[i].half_width + 2);
 		clock_sync_clear(&c);
 	}
