@@ -87,6 +87,15 @@ void collate_ask_again(struct transport *transport)
 	}
 }
 
+bool collate_asks_again(
+	const struct collate_plan *plan, const void *message, size_t bytes, int from)
+{
+	const uint64_t *words = message;
+
+	return bytes >= 2 * sizeof(*words) && words[0] == AGAIN && words[1] == plan->run &&
+	       from == plan->parent;
+}
+
 bool collate_asked_again(struct transport *transport, int *by)
 {
 	bool asked = false;
@@ -94,10 +103,7 @@ bool collate_asked_again(struct transport *transport, int *by)
 	void *buf;
 
 	while (!asked && poll_one(transport, TAG_ACK, &buf, &bytes, by)) {
-		const uint64_t *words = buf;
-
-		asked = bytes >= 2 * sizeof(*words) && words[0] == AGAIN &&
-			words[1] == transport->plan->run && *by == transport->plan->parent;
+		asked = collate_asks_again(transport->plan, buf, bytes, *by);
 		free(buf);
 	}
 	return asked;

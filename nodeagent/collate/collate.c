@@ -136,13 +136,15 @@ static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
 	return whole;
 }
 
+/* -EAGAIN: the parent's proxy asks for what was sent. */
 static int wait_for_ack(struct transport *transport, int of, double until)
 {
 	for (;;) {
 		uint64_t *words;
 		void *buf;
 		size_t bytes;
-		int who, error, good;
+		int who, error;
+		bool good, again;
 
 		error = collate_await(transport, of, TAG_ACK, &buf, &bytes, &who, until);
 		if (error == -ECANCELED && transport->plan->down)
@@ -151,9 +153,10 @@ static int wait_for_ack(struct transport *transport, int of, double until)
 			return error;
 		words = buf;
 		good = bytes >= sizeof(*words) && words[0] == transport->plan->run;
+		again = collate_asks_again(transport->plan, buf, bytes, who);
 		free(buf);
-		if (good)
-			return 0;
+		if (good || again)
+			return good ? 0 : -EAGAIN;
 	}
 }
 
@@ -162,7 +165,31 @@ struct delivery {
 	void *buf;
 	size_t bytes;
 	int to;
+	bool leaves; /* a send of it may not be complete, so it is not freed */
 };
+
+static int send_up(struct transport *transport, struct delivery *sent, int to, double until)
+{
+	const int error = transport->send(transport, to, TAG_UP, sent->buf, sent->bytes, until);
+
+	sent->to = to;
+	sent->leaves |= error == -ETIMEDOUT;
+	return error;
+}
+
+/* Until it is acknowledged. Whoever asks for it meanwhile gets it. */
+static int send_surely(struct transport *transport, struct delivery *sent, int to, double until)
+{
+	int error;
+
+	do {
+		error = send_up(transport, sent, to, until);
+		if (!error)
+			error = wait_for_ack(transport, to, until);
+		to = transport->plan->parent;
+	} while (error == -EAGAIN && transport_now() < until);
+	return error == -EAGAIN ? -ETIMEDOUT : error;
+}
 
 /* Sends p to the parent; if that does not answer, to agent 0. */
 static int deliver(struct transport *transport, struct pieces *p, double begin, double s,
@@ -171,27 +198,17 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 	struct collate_plan *plan = transport->plan;
 	double slack = s * 0.2 / (plan->n_levels + 1), end = begin + s;
 	double until = level_deadline(plan, begin, s, plan->level) + slack;
-	size_t bytes;
-	void *buf = pieces_pack(p, plan->run, &bytes);
 	int error;
 
+	sent->buf = pieces_pack(p, plan->run, &sent->bytes);
+	sent->to = plan->parent;
 	if (!plan->parent)
 		until = end;
-	error = plan->down ? 0
-			   : transport->send(transport, plan->parent, TAG_UP, buf, bytes, until);
-	if (!error)
-		error = wait_for_ack(transport, plan->parent, until);
-	if (error && plan->parent) {
-		error = transport->send(transport, 0, TAG_UP, buf, bytes, end);
-		if (!error)
-			error = wait_for_ack(transport, 0, end);
-		*sent = (struct delivery){buf, bytes, 0};
-	} else {
-		*sent = (struct delivery){buf, bytes, plan->parent};
-	}
-	/* a message that has not left keeps its memory */
-	if (error)
-		sent->buf = NULL;
+	error = plan->down ? wait_for_ack(transport, plan->parent, until) : -EAGAIN;
+	if (error == -EAGAIN)
+		error = send_surely(transport, sent, plan->parent, until);
+	if (error && plan->parent)
+		error = send_surely(transport, sent, 0, end);
 	pieces_free(p);
 	return error;
 }
@@ -212,10 +229,7 @@ static void send_numbers(struct transport *transport, const struct profile *whol
 /* Who had it has died; whether others have got it from that one is not known. */
 static void deliver_again(struct transport *transport, struct delivery *sent, int to)
 {
-	sent->to = to;
-	if (sent->buf && transport->send(transport, to, TAG_UP, sent->buf, sent->bytes,
-				 transport_now() + 1) == -ETIMEDOUT)
-		sent->buf = NULL;
+	send_up(transport, sent, to, transport_now() + 1);
 }
 
 /* Waits for numbers, unless agent 0 dies; sends again what was sent up if who had it has died, or
@@ -318,7 +332,8 @@ static int run_other(struct transport *transport, struct pieces *p, double begin
 	if (!error)
 		error = receive_numbers(transport, &sent, numbers, n_numbers,
 			begin + (transport->plan->in_place ? FOREVER_S : 1.25 * s));
-	free(sent.buf);
+	if (!sent.leaves)
+		free(sent.buf);
 	return error;
 }
 

@@ -17,7 +17,7 @@
  */
 static void answer_orphans(struct transport *transport)
 {
-	const struct collate_plan *plan = transport->plan;
+	struct collate_plan *plan = transport->plan;
 	size_t bytes;
 	void *buf;
 	int who;
@@ -29,8 +29,9 @@ static void answer_orphans(struct transport *transport)
 
 		free(buf);
 		if (of_this_run && plan->down)
-			transport->send(transport, who, TAG_DOWN, plan->down, plan->down_bytes,
-				transport_now() + 1);
+			plan->down_leaves |=
+				transport->send(transport, who, TAG_DOWN, plan->down,
+					plan->down_bytes, transport_now() + 1) == -ETIMEDOUT;
 	}
 }
 

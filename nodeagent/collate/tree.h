@@ -108,7 +108,13 @@ int collate_await(struct transport *transport, int of, enum tag tag, void **buf,
 
 /* In place of a dead agent: asks its children to send again what it had acknowledged. */
 void collate_ask_again(struct transport *transport);
-/* True if the parent's proxy has asked; *by is its rank. Drops older acknowledgements. */
+/*
+ * collate_asks_again(): true for a message with TAG_ACK by which the parent's proxy asks.
+ * collate_asked_again(): true if such a one has come; *by is the proxy's rank. Drops other messages
+ * with TAG_ACK.
+ */
+bool collate_asks_again(
+	const struct collate_plan *plan, const void *message, size_t bytes, int from);
 bool collate_asked_again(struct transport *transport, int *by);
 
 /* The plan, for a transport that knows the hosts. */

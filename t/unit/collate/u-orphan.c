@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An agent whose parent dies when it has taken the profile: agent 0 gets it, too. */
+/*
+ * What an agent sends up, if its parent dies or answers late: who gets it, and that it stays as
+ * long as it may be read.
+ */
 #include "nodeagent/collate/collate.h"
 
 #include <check.h>
@@ -16,9 +19,12 @@
 enum { PARENT = 2, OWN = 3, AGENTS = 4 };
 
 static bool dies, dead;
+static bool asks, asked; /* the parent's proxy, before it acknowledges */
+static bool is_late;	 /* a message to the parent does not leave in time */
 static int to[4], n_sent;
 static void *sent[4];
 static size_t sent_bytes[4];
+static const void *leaves; /* the message that does not */
 
 static int note_send(
 	struct transport *p, int whom, int tag, const void *buf, size_t bytes, double until)
@@ -31,6 +37,23 @@ static int note_send(
 	memcpy(sent[n_sent], buf, bytes);
 	sent_bytes[n_sent] = bytes;
 	to[n_sent++] = whom;
+	if (!is_late || whom != PARENT)
+		return 0;
+	leaves = buf;
+	return -ETIMEDOUT;
+}
+
+static int ask_again(struct transport *p, void **buf, size_t *bytes, int *who)
+{
+	const uint64_t words[2] = {UINT64_MAX, p->plan->run};
+
+	if (asked)
+		return -EIO;
+	asked = true;
+	*buf = xmalloc(sizeof(words));
+	memcpy(*buf, words, sizeof(words));
+	*bytes = sizeof(words);
+	*who = PARENT;
 	return 0;
 }
 
@@ -43,6 +66,8 @@ static int answer(
 	(void)from, (void)until;
 	if (last < 0 || (last == PARENT && dead))
 		return -ETIMEDOUT;
+	if (asks && tag == TAG_ACK && n_sent == 1)
+		return ask_again(p, buf, bytes, who);
 	*buf = xcalloc(2, sizeof(uint64_t));
 	memcpy(*buf, &p->plan->run, sizeof(p->plan->run));
 	*bytes = (tag == TAG_DOWN ? 1 : 2) * sizeof(uint64_t);
@@ -57,7 +82,7 @@ static bool is_dead(struct transport *p, int rank)
 	return rank == PARENT && dead;
 }
 
-static void collate(bool parent_dies)
+static void collate(void)
 {
 	struct transport t = {
 		.rank = OWN, .size = AGENTS, .send = note_send, .receive = answer, .gone = is_dead};
@@ -66,9 +91,9 @@ static void collate(bool parent_dies)
 	struct profile_number *numbers;
 	size_t n;
 
-	dies = parent_dies;
-	dead = false;
+	dead = asked = false;
 	n_sent = 0;
+	leaves = NULL;
 	t.plan = xcalloc(1, sizeof(*t.plan));
 	*t.plan = (struct collate_plan){
 		.n = AGENTS, .position = OWN, .parent = PARENT, .n_levels = 2};
@@ -79,24 +104,56 @@ static void collate(bool parent_dies)
 	profile_free(mine);
 }
 
-START_TEST(the_parent_dies)
+static void sent_twice(int second)
 {
-	collate(true);
 	ck_assert_int_eq(n_sent, 2);
 	ck_assert_int_eq(to[0], PARENT);
-	ck_assert_int_eq(to[1], 0);
+	ck_assert_int_eq(to[1], second);
 	ck_assert_uint_eq(sent_bytes[0], sent_bytes[1]);
 	ck_assert_mem_eq(sent[0], sent[1], sent_bytes[0]);
-	free(sent[0]);
-	free(sent[1]);
+}
+
+static void forget_sent(void)
+{
+	for (int i = 0; i < n_sent; i++)
+		free(sent[i]);
+}
+
+START_TEST(the_parent_dies)
+{
+	dies = true;
+	collate();
+	sent_twice(0);
+	forget_sent();
 }
 END_TEST
 
 START_TEST(the_parent_lives)
 {
-	collate(false);
+	collate();
 	ck_assert_int_eq(n_sent, 1);
-	free(sent[0]);
+	forget_sent();
+}
+END_TEST
+
+START_TEST(the_proxy_of_a_dead_parent_asks_before_anybody_has_acknowledged)
+{
+	asks = true;
+	collate();
+	sent_twice(PARENT);
+	forget_sent();
+}
+END_TEST
+
+START_TEST(what_may_leave_later_is_not_freed)
+{
+	is_late = true;
+	collate();
+	sent_twice(0);
+	ck_assert_ptr_nonnull(leaves);
+	ck_assert_mem_eq(leaves, sent[0], sent_bytes[0]);
+	free((void *)(uintptr_t)leaves);
+	forget_sent();
 }
 END_TEST
 
@@ -107,6 +164,8 @@ int main(void)
 
 	tcase_add_test(c, the_parent_dies);
 	tcase_add_test(c, the_parent_lives);
+	tcase_add_test(c, the_proxy_of_a_dead_parent_asks_before_anybody_has_acknowledged);
+	tcase_add_test(c, what_may_leave_later_is_not_freed);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
