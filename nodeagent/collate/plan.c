@@ -251,6 +251,14 @@ void *collate_plan_pack(const struct transport *transport, size_t *bytes)
 	return buf;
 }
 
+/* A rank and a text of each position are behind it, or nothing. */
+static bool is_plan(const struct collate_plan *plan, const char *behind, size_t bytes)
+{
+	if (plan->n_children > LEVELS_MAX)
+		return false;
+	return !bytes || (plan->n <= bytes / (sizeof(int) + 1) && !behind[bytes - 1]);
+}
+
 bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes)
 {
 	const char *at = buf, *end = at + bytes;
@@ -262,6 +270,10 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan = xmalloc(sizeof(*plan));
 	memcpy(plan, at, sizeof(*plan));
 	at += sizeof(*plan);
+	if (!is_plan(plan, at, (size_t)(end - at))) {
+		free(plan);
+		return false;
+	}
 	plan->hosts = NULL;
 	plan->ranks = NULL;
 	plan->direct = NULL;

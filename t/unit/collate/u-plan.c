@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan of the agents' tree as bytes: whatever is cut or changed, nothing beyond them is read.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/util.h"
+#include "nodeagent/collate/tree.h"
+#include "t/lib/suite.h"
+
+enum { AGENTS = 3 };
+
+static char *hosts[AGENTS] = {"a", "node-of-a-long-name", "z"};
+static int ranks[AGENTS] = {2, 0, 1};
+
+/* Agent 0's, which has the hosts of all. The caller frees. */
+static char *packed(size_t *bytes)
+{
+	struct collate_plan plan = {.n = AGENTS,
+		.position = 1,
+		.parent = -1,
+		.n_levels = 2,
+		.n_children = 2,
+		.child = {1, 2},
+		.hosts = hosts,
+		.ranks = ranks};
+	struct transport t = {.size = AGENTS, .plan = &plan};
+
+	return collate_plan_pack(&t, bytes);
+}
+
+/* From memory that ends with the bytes. */
+static bool unpack(struct transport *t, const char *from, size_t bytes)
+{
+	char *exact = xmalloc(bytes + !bytes);
+	bool is;
+
+	memcpy(exact, from, bytes);
+	is = collate_plan_unpack(t, exact, bytes);
+	free(exact);
+	return is;
+}
+
+START_TEST(a_plan_comes_back)
+{
+	struct transport t = {.size = AGENTS};
+	size_t bytes;
+	char *buf = packed(&bytes);
+
+	ck_assert(unpack(&t, buf, bytes));
+	for (int i = 0; i < AGENTS; i++) {
+		ck_assert_int_eq(t.plan->ranks[i], ranks[i]);
+		ck_assert_str_eq(t.plan->hosts[i], hosts[i]);
+	}
+	ck_assert_int_eq(t.plan->child[1], 2);
+	collate_plan_free(t.plan);
+	free(buf);
+}
+END_TEST
+
+START_TEST(an_agent_without_hosts_has_a_plan_too)
+{
+	struct transport t = {.size = AGENTS};
+	size_t bytes;
+	char *buf = packed(&bytes);
+
+	ck_assert(unpack(&t, buf, sizeof(*t.plan)));
+	ck_assert_ptr_null(t.plan->hosts);
+	collate_plan_free(t.plan);
+	free(buf);
+}
+END_TEST
+
+START_TEST(one_that_is_cut_is_none)
+{
+	const size_t head = sizeof(struct collate_plan), texts = head + sizeof(ranks);
+	struct transport t = {.size = AGENTS};
+	size_t bytes;
+	char *buf = packed(&bytes);
+
+	for (size_t n = 0; n < bytes; n++)
+		if (n < head || (n > head && (n < texts || buf[n - 1])))
+			ck_assert(!unpack(&t, buf, n));
+	free(buf);
+}
+END_TEST
+
+START_TEST(one_of_more_agents_than_there_are_is_none)
+{
+	struct transport t = {.size = AGENTS};
+	struct collate_plan plan;
+	size_t bytes;
+	char *buf = packed(&bytes);
+
+	memcpy(&plan, buf, sizeof(plan));
+	plan.n = UINT32_MAX;
+	memcpy(buf, &plan, sizeof(plan));
+	ck_assert(!unpack(&t, buf, bytes));
+	plan.n = AGENTS;
+	plan.n_children = LEVELS_MAX + 1;
+	memcpy(buf, &plan, sizeof(plan));
+	ck_assert(!unpack(&t, buf, bytes));
+	free(buf);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("plan");
+	TCase *c = tcase_create("plan");
+
+	tcase_add_test(c, a_plan_comes_back);
+	tcase_add_test(c, an_agent_without_hosts_has_a_plan_too);
+	tcase_add_test(c, one_that_is_cut_is_none);
+	tcase_add_test(c, one_of_more_agents_than_there_are_is_none);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
