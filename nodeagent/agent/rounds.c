@@ -152,8 +152,10 @@ static void leave_profile(struct rounds *r, const struct process *p, const struc
 		return;
 	e.bytes = bytes;
 	if (!put_bytes(r, &e, sizeof(e)) || !put_bytes(r, buf, bytes) ||
-		!put_bytes(r, zeros, padded(bytes) - bytes))
+		!put_bytes(r, zeros, padded(bytes) - bytes)) {
+		close(r->after);
 		r->after = -1;
+	}
 	free(buf);
 }
 
