@@ -135,7 +135,8 @@ struct message_lengths {
 	uint64_t bytes[LENGTHS_MOST]; /* SAME: each has bytes[0] */
 };
 
-/* A record, taken apart. Members that its kind does not have are 0. */
+/* A record, taken apart. Members that its kind does not have are 0, but for bytes and flags of a
+ * PARTITION, and bytes of an EPOCH: they mean nothing. */
 struct message {
 	enum record_id kind;
 	uint32_t field;	 /* tag, function (index in mpi/generate/mpi.tab) or error class */
@@ -152,7 +153,8 @@ struct message {
 	uint64_t offset;	  /* FILE; EARLIER: ticks */
 };
 
-/* Fills in the words behind the header of a POST or COLLECTIVE; last: its last word. */
+/* Takes the words behind the header of a SEND, RECV, POST or COLLECTIVE apart; last: its last
+ * word. */
 static inline void message_read_ends(const uint64_t *w, uint64_t last, struct message *m)
 {
 	m->ticket = (uint32_t)(w[1] >> 32);
@@ -169,7 +171,7 @@ static inline void message_read_ends(const uint64_t *w, uint64_t last, struct me
 	}
 }
 
-/* The same for a COMPLETE or COMPLETE_RANGE. False: it makes no sense. */
+/* The same for a COMPLETE or COMPLETE_RANGE, which becomes a DONE. False: it makes no sense. */
 static inline int message_read_done(uint64_t last, struct message *m)
 {
 	const uint64_t n = m->kind == RECORD_COMPLETE ? 1 : last & ~MESSAGE_MARK;
@@ -239,7 +241,8 @@ static inline int message_read(const uint64_t *w, struct message *m)
 	return 0;
 }
 
-/* The words of a receive, as a POST. False: there is none. */
+/* The two words of a blocking receive or probe in the page of a ring, as a POST. False: the thread
+ * is in none. */
 static inline int message_read_receive(uint64_t receive, uint64_t from, struct message *m)
 {
 	*m = (struct message){.kind = RECORD_POST,
@@ -250,7 +253,7 @@ static inline int message_read_receive(uint64_t receive, uint64_t from, struct m
 	return receive >> 63;
 }
 
-/* The same for LENGTHS, which message_read() has accepted. */
+/* Takes LENGTHS apart, which message_read() has accepted. False: they contradict the format. */
 static inline int message_lengths_read(const uint64_t *w, struct message_lengths *l)
 {
 	const uint32_t flags = w[1] & 0xff;

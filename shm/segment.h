@@ -2,11 +2,12 @@
 /*
  * The two kinds of shared memory between a process and its agent: one control
  * segment per process and one ring segment per thread. The agent creates both
- * with memfd_create, so there are no names to clean up, allocates them in
- * full and seals their size, so no access goes beyond their end. The seals do not
- * forbid holes. If a process punches one into its own ring, the agent reads zeros there,
- * which are no records; touching the hole needs a new page, for which a system without
- * memory, or with strict overcommit, may send SIGBUS.
+ * with memfd_create, so there are no names to clean up, and seals their size, so no access
+ * goes beyond their end. A control segment is allocated in full, of a ring's data the begin
+ * (vftr_segment_create_ring()); where strict overcommit may refuse a page later, all of it. The
+ * seals do not forbid holes. If a process punches one into its own ring, the agent reads zeros
+ * there, which are no records. A page that is not allocated yet, or a hole, needs memory when it
+ * is touched; a system that has none may send SIGBUS.
  *
  * Words of the two writers lie on different pages. Each side maps the other's
  * pages read-only. Types that live here end in _shm.
@@ -56,9 +57,9 @@ struct control_app_shm {
 	uint64_t hook_ps;     /* measured cost of one hook, ps; 0: unknown */
 	uint64_t gave_up;     /* ticks when the process gave up waiting for the agent, or 0 */
 	struct switches_seen_shm switches;
-	uint32_t paused;      /* 1: it follows ORDER_PAUSE: threads record nothing after their next
-				 event */
-	uint64_t look;	      /* address of its struct mpi_look (shm/look.h), or 0 */
+	uint32_t paused; /* 1: it follows ORDER_PAUSE: threads record nothing after their next
+			    event */
+	uint64_t look;	 /* address of its struct mpi_look (shm/look.h), or 0 */
 };
 
 /* Words that only the producer writes. */
@@ -140,7 +141,8 @@ static inline uint64_t ring_magic(uint32_t uses)
 /*
  * Agent's side. Create a sealed segment and map it. The descriptor is for
  * sending to the process; the caller closes it. 0 or -errno (-ENOMEM when the
- * memory cannot be had; nothing is left behind).
+ * memory cannot be had, -EINVAL for a size that is no power of two from RING_SIZE_MIN to
+ * RING_SIZE_MAX); nothing is left behind then.
  */
 int vftr_segment_create_control(
 	int *fd, struct control_agent_shm **agent, struct control_app_shm **app);
@@ -148,8 +150,8 @@ int vftr_segment_create_control(
  * written. */
 int vftr_segment_create_ring(uint64_t size, uint64_t now, int *fd, struct ring *ring);
 
-/* Application's side. Map a descriptor that the agent sent; its size and seals are
- * checked. 0 or -errno. */
+/* Application's side. Map a descriptor that the agent sent; its size is checked. 0 or -errno;
+ * -EPROTO: the size, or of a control segment magic or format, is another one. */
 int vftr_segment_map_control(
 	int fd, struct control_agent_shm **agent, struct control_app_shm **app);
 int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring);
