@@ -28,7 +28,8 @@ void vftr_patience_begin(struct patience *p);
 bool vftr_patience_left(struct patience *p);
 /* Longest time to wait before the next call of vftr_patience_left(), in ns. */
 uint32_t vftr_patience_slice(void);
-/* Sets the path of the mark, and its agent from the lock file's first line. With the lock held. */
+/* Sets the path of the mark; the agent that it is of, by the first line of the session's lock file;
+ * and vftr_process.block_most_ns, by the second. With the lock held. */
 void vftr_patience_of(const char *directory, const char *session);
 /* Leaves the mark. True if there was none: then this process may print a sentence. */
 bool vftr_patience_over(void);

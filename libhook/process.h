@@ -4,7 +4,8 @@
  * each other. Everything here runs with vftr_thread.busy set, so no signal handler
  * of the same thread can come back in; other threads are held off by
  * vftr_process_lock(). Nothing here allocates from the application's heap, opens a
- * file for writing, or changes errno, environment or signal handling.
+ * file for writing (but switches/call-sites.c /proc/self/mem, to change code), or changes errno,
+ * environment or signal handling.
  */
 #ifndef VFTR_LIBHOOK_PROCESS_H
 #define VFTR_LIBHOOK_PROCESS_H

@@ -129,7 +129,8 @@ extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 
 /*
  * The slow path: everything that is not "store a word". key is an address, an
- * id below RECORD_ID_FUNCTION, RECORD_REGION_KEY(n), or the word of a CALL_SITE. Keeps errno.
+ * id below RECORD_ID_FUNCTION, RECORD_REGION_KEY(n), or the word of a CALL_SITE; 0: attaches, and
+ * follows a pause, and records nothing. Keeps errno.
  */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
