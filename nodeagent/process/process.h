@@ -165,11 +165,12 @@ void process_free(struct process *p);
 /* Keeps the CPU time of the process, if it is more than before. */
 void process_has_had(struct process *p, struct cpu_used used);
 
-/* messages.c: reads what is on the socket. False: the other side hung up. */
+/* messages.c: reads what is on the socket, for a turn. False: the other side hung up. */
 bool process_receive(struct process *p);
-/* Reads until the socket is empty. False: there is more, but other processes are due. */
+/* Reads until the socket is empty or the other side hangs up, for some turns. False: there is more,
+ * but other processes are due. */
 bool process_receive_all(struct process *p);
-/* For a process that has ended: reads all of it, however long that takes. */
+/* For a process that has ended: reads all that it has left on the socket. */
 void process_receive_last(struct process *p);
 
 /* life.c: the socket hung up, or the pidfd fired: finds out whether the process has ended. */

@@ -25,10 +25,9 @@
 struct memory_left;
 struct ring_store;
 
-/* ring.size is the actual size; fd: to be sent, owned by the store; negative: not needed. */
 struct stored_ring {
-	struct ring ring; /* base NULL: none */
-	int fd;
+	struct ring ring; /* base NULL: none; its size may be less than was wanted */
+	int fd;		  /* to be sent; the store's; -1: closed */
 	uint64_t touched; /* bytes of it that are in memory, as far as is known */
 };
 
@@ -48,7 +47,8 @@ struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)
 /* The memory of the machine and the control groups. */
 struct memory_left ring_store_memory(void);
 
-/* An empty ring with all words zero but those of its data. 0 or -errno. */
+/* An empty ring with all words zero but those of its data. 0 or -errno; -ENOMEM: there is no memory
+ * for one more. The caller leaves it. */
 int ring_store_take(struct ring_store *s, struct stored_ring *out);
 
 /* One that stays empty, for all threads that write nothing. 0 or -errno; the store's. */

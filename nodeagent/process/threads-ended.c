@@ -158,7 +158,7 @@ void threads_ended_done(struct ended_thread *ended)
 /* ---- exclusive times over threads ------------------------------------------------- */
 
 struct thread_ranges {
-	struct map64 at; /* node of process.past -> index */
+	struct map64 at; /* node of process.ended_tree -> index */
 	struct thread_range *of;
 	size_t n, cap;
 	struct map64 awaited_at; /* what threads_ended_awaited() has said: node -> index */

@@ -12,8 +12,8 @@ struct ended_thread;
 struct thread_ring;
 
 /*
- * Adds thread t, which has ended, with its tree; does nothing without
- * profile_table.threads and logs of ranks.
+ * Adds thread t, which has ended, with its tree; does nothing if neither profile_table.threads nor
+ * logs of ranks are wanted.
  */
 void threads_ended_add(struct process *p, const struct thread_ring *t, struct calltree *tree);
 
@@ -28,7 +28,7 @@ struct thread_range {
 };
 
 /* Adds the times of t, right after calltree_add() of its tree to process.ended_tree; does nothing
- * without profile_table.threads in a process without OpenMP. */
+ * if profile_table.threads is none and the process has no OpenMP. */
 void threads_ended_range(struct process *p, const struct thread_ring *t, struct calltree *tree);
 /* The range of a node of process.ended_tree; or NULL. */
 const struct thread_range *threads_ended_range_of(const struct process *p, const struct node *n);
