@@ -212,7 +212,8 @@ const char *replay_block(struct replay *r, const uint64_t *block, unsigned from,
 const char *replay_block_own(struct replay *r, const uint64_t *block, unsigned from,
 	const struct replay_epoch *epoch, uint64_t now, unsigned *to);
 
-/* First word of the block at or after `from` that is later than ticks. */
+/* Index of the first word of the block, from `from` on, that is later than ticks; BLOCK_WORDS: none
+ * is. */
 unsigned replay_split(const struct replay *r, const uint64_t *block, unsigned from, uint64_t ticks);
 
 /*

@@ -85,7 +85,8 @@ void elsewhere_add(struct elsewhere *e, const struct elsewhere_comm *like,
 
 /* Communicators in the order in which they came. */
 const struct elsewhere_comm *elsewhere_comms(const struct elsewhere *e, size_t *n);
-/* Calls that were given and not kept, as there are too many communicators. */
+/* Calls that were given and not kept, as there are too many communicators, or one that is known by
+ * the same id has another size. */
 uint64_t elsewhere_refused(const struct elsewhere *e);
 
 /* The process that has made the call; NULL: it was forgotten. */

@@ -19,8 +19,8 @@ void far_paths_free(struct far_paths *f);
 
 /*
  * The number of the path on which a function is called at the path `parent` (0: the function is the
- * root); the same each time. name is copied. Returns 0 if there are too many paths, or parent is no
- * path.
+ * root); the same each time. name is copied. Returns 0 if there are too many paths, this one has
+ * more than FAR_DEPTH_MAX frames, parent is no path, or another name there has the same hash.
  */
 uint32_t far_path_add(struct far_paths *f, uint32_t parent, const char *name);
 /*

@@ -83,7 +83,8 @@ struct elsewhere *sync_elsewhere(struct sync *s);
 void sync_begin_sampling(struct sync *s, struct clocks *clocks);
 /* NULL before sync_begin_sampling(); owned by s. */
 struct sampling *sync_sampling(struct sync *s);
-/* A process does not have this communicator any more. s and c may be NULL. */
+/* A process does not have this communicator any more. c NULL: nothing happens, and s may be NULL.
+ */
 void sync_comm_gone(struct sync *s, struct sampled_comm *c);
 
 /* The causes of the waits of all processes; owned by s. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A power of 2: 96 KiB for a path. Smaller in tests. */
+/* A power of 2: up to 160 KiB for a path. Smaller in tests. */
 #ifndef ITERATION_RUNS
 #define ITERATION_RUNS 2048u
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a duration is out of the ordinary, said at once: among the last OUTLIERS_RECENT ones,
- * more than the median and 8 times the median deviation from it, and more than any that has come
- * twice (as iterations with output do, which are a kind of their own). Units are the caller's.
+ * Whether a duration is out of the ordinary, said at once: more than the median of the last
+ * OUTLIERS_RECENT ones by 8 times their median deviation from it, and more than the second longest
+ * of them by a quarter (iterations with output, which come again and again, are a kind of their
+ * own). Both limits are found anew for each 16th duration. Units are the caller's.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_OUTLIERS_H
 #define VFTR_NODEAGENT_REPLAY_TREE_OUTLIERS_H
@@ -13,7 +14,7 @@
 #define OUTLIERS_RECENT 64u
 #define OUTLIERS_FROM	16u /* durations, before any is one */
 
-/* Begins as zeros; 544 bytes. */
+/* Begins as zeros; 536 bytes. */
 struct outliers {
 	uint64_t recent[OUTLIERS_RECENT];
 	uint64_t n;

@@ -16,7 +16,7 @@ struct traffic;
 
 /* Smaller in tests. */
 #ifndef FAR_LOCKS_MAX
-#define FAR_LOCKS_MAX	    65536u /* epochs, 210 B each */
+#define FAR_LOCKS_MAX	    65536u /* epochs, 192 B each */
 #define FAR_LOCK_GROUPS_MAX 256u   /* communicators of windows */
 #define FAR_LOCK_RANKS_MAX  65536u /* of all of them */
 #define FAR_LOCK_LOOKS_MAX  (1u << 26)
