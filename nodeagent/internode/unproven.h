@@ -23,8 +23,8 @@ struct unproven;
 
 /* Smaller in tests. */
 #ifndef UNPROVEN_ROWS_MAX
-#define UNPROVEN_ROWS_MAX  4096u /* call paths by late rank and length, 64 B each */
-#define UNPROVEN_CALLS_MAX 4096u /* that completed several operations, about 700 B each */
+#define UNPROVEN_ROWS_MAX  4096u /* call paths by late rank and length, 56 B each */
+#define UNPROVEN_CALLS_MAX 4096u /* that completed several operations, 760 B each */
 #endif
 
 /* What a standard send was, beside its wait. */

@@ -22,7 +22,7 @@ struct wrong_order;
 #ifndef WRONG_ORDER_MESSAGES
 #define WRONG_ORDER_MESSAGES 4096u	/* of a list, 24 B each */
 #define WRONG_ORDER_WAITS    4096u	/* the same, 32 B each */
-#define WRONG_ORDER_KEPT     (1u << 16) /* waits of all lists, 40 B each, and 72 B with causes */
+#define WRONG_ORDER_KEPT     (1u << 16) /* waits of all lists, 40 B each; with causes 112 B */
 #define WRONG_ORDER_ALL	     (1u << 20) /* messages of all lists */
 #endif
 
