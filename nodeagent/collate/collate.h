@@ -19,12 +19,14 @@ struct profile_number;
 
 /*
  * At the start of all agents: exchanges their host names and plans the tree.
- * deadline_s from now; 0 or -errno. transport may be NULL. host must be the name
- * that agents[0].host of this agent's profile will have.
+ * deadline_s from now, and up to 2 s more for the plan; 0 or -errno: then there is no plan.
+ * transport may be NULL. host must be the name that agents[0].host of this agent's profile will
+ * have.
  */
 int collate_start(struct transport *transport, const char *host, double deadline_s);
 
-/* At agent 0, after collate_start(): host of the i-th agent, or NULL after the last. */
+/* At agent 0, after collate_start(): host of the i-th agent by host names, or NULL after the last.
+ */
 const char *collate_host(const struct transport *transport, unsigned i);
 /* Host of the agent with this rank; agents other than 0 know that of agent 0 only. NULL: unknown.
  */
@@ -37,8 +39,9 @@ const char *collate_host_of(const struct transport *transport, int rank);
  * gets *numbers: the ids in the job of the stacks of mine (profile/ids.h), NULL if they did not
  * come; their memory does not grow with the job. The caller frees both. Returns 0, or -EOWNERDEAD
  * (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is
- * cut off from all others, which may have written node profiles all the same. transport NULL: this
- * is the only agent.
+ * cut off from all others, which may have written node profiles all the same, -ENOTCONN if there is
+ * no plan: then agent 0 has a copy of its own as *whole, and nobody has numbers. transport NULL:
+ * this is the only agent; *whole is a copy of mine. Copies have their processes[].
  */
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
 	struct profile **whole, struct profile_number **numbers, size_t *n_numbers);
@@ -46,8 +49,9 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 /*
  * At the very end, when this agent has written all its files: waits until
  * agent 0 has written the summary (launchers kill the rest of a job when a
- * process ends before the others), then leaves MPI and frees transport. Ends the
- * process with status if MPI does not return.
+ * process ends before the others), for 30 s more than deadline_s at most, then leaves MPI and frees
+ * transport with its plan. Ends the process with status if MPI does not return. transport NULL:
+ * does nothing.
  */
 void collate_end(struct transport *transport, int status, double deadline_s);
 
@@ -73,8 +77,8 @@ char *collate_base(const char *path, enum result_layout *layout);
 
 /*
  * Reads and merges files. NULL if none could be read. *n_bad counts files that
- * could not; each is named by complain(). done(i, ctx) is called after each
- * file (may be NULL).
+ * could not; each is named by complain(). done(i, ctx), if not NULL, is told after each file that i
+ * are read; it begins again from 1 if names of files do not tell the sequence of hosts.
  */
 struct profile *collate_read(
 	char **paths, size_t n, size_t *n_bad, void (*done)(size_t, void *), void *ctx);

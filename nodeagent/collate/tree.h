@@ -85,16 +85,16 @@ int numbers_pass_down(struct transport *transport, const void *message, size_t b
 /* Packs the pieces into one message; the caller frees. */
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);
 /*
- * Adds the pieces of a message about n positions. False if it is of another
- * run, or makes no sense.
+ * Adds the pieces of a message about n positions. False if it is of another run, or a piece makes
+ * no sense: those that do are added all the same.
  */
 bool pieces_unpack(
 	struct pieces *p, uint64_t run, uint64_t n, const unsigned char *buf, size_t bytes);
 
 /*
  * Takes the place of an agent that has died: collates with nothing but its
- * host (unless `collated`: that was done), then waits for the end as
- * collate_end(). transport->plan may be NULL.
+ * host (unless `collated`: that was done), then waits for the end as collate_end(), which frees
+ * transport. Does nothing for agent 0, and without a plan.
  */
 void collate_take_over(struct transport *transport, const char *host, bool collated);
 
