@@ -52,7 +52,8 @@ bool peers_finished(struct agent *a, bool local, bool waits, double *wait_s);
  */
 void peers_clock(struct agent *a, bool last);
 
-/* Collates; *whole only on agent 0. 0, or 1 after a message. */
+/* Collates; *whole only on agent 0. Returns 0: if agents are missing, agent 0 prints that, and has
+ * what came. */
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	struct profile_number **numbers, size_t *n_numbers);
 

@@ -15,7 +15,8 @@ struct agent;
 /* To be called before a process of this node learns that round `epoch` has begun. */
 void rounds_begin(struct agent *a, uint32_t epoch);
 
-/* In the child: writes the files of the round that is over, and data for the next round. */
+/* In the child: writes the files of the round that is over, and data for the next round. 0, or 1
+ * after a message. */
 int rounds_write(struct agent *a);
 
 /* After the end of all processes: the last round, if there were several. 0, or 1 after a message.

@@ -15,7 +15,9 @@ struct attach_choice {
 	size_t n;
 };
 
-/* Adds this process. */ void attach_choose(struct attach_choice *c, int pid);
+/* Adds this process. */
+void attach_choose(struct attach_choice *c, int pid);
+
 /*
  * Chooses all processes of this user that fit the wish; leaves out, without a message, those that
  * cannot be taken.

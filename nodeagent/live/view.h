@@ -175,7 +175,7 @@ struct live_view {
 /* Adds the nodes of `from`, none of which are in `to`. */
 void live_merge(struct live_view *to, const struct live_view *from);
 
-/* Adds a row; the least one gives way. live_add_path() leaves cut_ns and n_cut to the caller. */
+/* Adds a row; where there is no room, the least one gives way. */
 void live_add_node(struct live_view *v, const struct live_node *n);
 void live_add_rank(struct live_view *v, const struct live_rank *r);
 void live_add_missing(struct live_view *v, const struct live_missing *m);

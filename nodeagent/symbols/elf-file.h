@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For elf.c, elf-facts.c, hooked.c and lines.c; no other file includes this or libelf. */
+/*
+ * For elf.c, lines.c, and in doctor/ elf-facts.c and hooked.c. No other file includes this, nor
+ * libelf, but stack/unwind.c.
+ */
 #ifndef VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
 #define VFTR_NODEAGENT_SYMBOLS_ELF_FILE_H
 

@@ -31,7 +31,7 @@ bool viewer_link_send(struct viewer_link *l, const void *packet, size_t bytes);
 
 /*
  * The next packet, in a buffer with `room` bytes; 0: none has come whole yet. -ENODATA: the agent
- * has ended, or has hung up; another -errno: the connection broke.
+ * says that it sends no more, as it ends; another -errno: the connection broke.
  */
 ssize_t viewer_link_receive(struct viewer_link *l, void *buf, size_t room);
 

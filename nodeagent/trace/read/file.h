@@ -196,7 +196,7 @@ struct vfd_cursor;
 /* All events of the files in the order of time; those of one track with equal
  * time stay in their order, and the ends of launches stand before the calls that they
  * belong to. filter NULL: everything. Memory: a few KiB per track, 24 bytes per message, and
- * 96 per launch. The files must stay open. */
+ * 88 per launch. The files must stay open. */
 struct vfd_cursor *vfd_cursor_new(
 	struct vfd_file *const *files, size_t n, const struct vfd_filter *filter);
 bool vfd_next(struct vfd_cursor *c, struct vfd_event *e);
