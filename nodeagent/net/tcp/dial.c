@@ -194,8 +194,11 @@ char *tcp_check_head(const struct tcp *t, const struct tcp_welcome *w)
 	return NULL;
 }
 
-/* As tcp_check_head(). A verdict without proof is only reported; the dialer tries again later. */
-static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
+/*
+ * As tcp_check_head(). A verdict that is not *proved is only reported; the dialer tries again
+ * later.
+ */
+static char *check_welcome(struct tcp *t, const struct tcp_meeting *m, bool *proved)
 {
 	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 	const struct tcp_welcome *w = &m->welcome;
@@ -205,7 +208,8 @@ static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 	if (tcp_needs_no_proof(w->verdict))
 		return tcp_refusal(t, w->verdict, w->version, "", t->digest);
 	tcp_sign(t, m, "listener", NULL, 0, proof);
-	if (crypto_verify_32(proof, w->proof))
+	*proved = !crypto_verify_32(proof, w->proof);
+	if (!*proved)
 		return tcp_refusal(t, TCP_OTHER_SECRET, w->version, "", t->digest);
 	if (m->purpose != TCP_INVITATION && tcp_may_start_anew(t, a, w->life) &&
 		(!w->verdict || w->verdict == TCP_ANOTHER_LIFE)) {
@@ -223,13 +227,13 @@ static char *check_welcome(struct tcp *t, const struct tcp_meeting *m)
 	return NULL;
 }
 
-static void on_refusal(struct tcp *t, struct tcp_meeting *m, char *why)
+static void on_refusal(struct tcp *t, struct tcp_meeting *m, bool proved, char *why)
 {
 	struct tcp_agent *a = tcp_agent_of(t, m->rank);
 
-	if (tcp_comes_too_often(m->welcome.verdict))
+	if (proved && tcp_comes_too_often(m->welcome.verdict)) {
 		a->invited = m->welcome.verdict == TCP_INVITED;
-	if (!tcp_comes_too_often(m->welcome.verdict) && !a->lost_noted) {
+	} else if (!a->lost_noted) {
 		a->lost_noted = true;
 		tcp_note(t, a, "cannot join the agent at %s: %s", m->who, why);
 	}
@@ -243,6 +247,7 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 	struct tcp_welcome *w = &m->welcome;
 	int got = tcp_receive_more(m, w, sizeof(*w));
 	unsigned char proof[TCP_DIGEST_BYTES];
+	bool proved = false;
 	char *why = NULL;
 
 	if (got > 0 || m->have >= TCP_HEAD_BYTES)
@@ -251,10 +256,10 @@ void tcp_on_welcome(struct tcp *t, struct tcp_meeting *m)
 		return;
 	if (!why && got > 0) {
 		w->host[TCP_HOST_BYTES - 1] = w->session[TCP_SESSION_BYTES - 1] = '\0';
-		why = check_welcome(t, m);
+		why = check_welcome(t, m, &proved);
 	}
 	if (why) {
-		on_refusal(t, m, why);
+		on_refusal(t, m, proved, why);
 		return;
 	}
 	if (got > 0) {

@@ -143,8 +143,10 @@ static char *meet_agent(
 		return xstrdup(strerror(errno));
 	while (!got && wait_for(m->fd, POLLIN, until))
 		got = tcp_receive_more(m, &m->welcome, sizeof(m->welcome));
+	/* that of another version may be shorter */
+	why = got <= 0 && m->have >= TCP_HEAD_BYTES ? tcp_check_head(t, &m->welcome) : NULL;
 	if (got <= 0)
-		return xstrdup(got ? "it closes the connection" : "it does not answer");
+		return why ? why : xstrdup(got ? "it closes the connection" : "it does not answer");
 	m->welcome.session[TCP_SESSION_BYTES - 1] = '\0';
 	why = check_welcome(t, m);
 	if (why)

@@ -287,6 +287,59 @@ START_TEST(first_words)
 }
 END_TEST
 
+/* What a stranger answers who knows no secret, at the place of an agent that is to be invited. */
+static const enum tcp_verdict unproved[] = {TCP_WELCOME, TCP_NOT_YET, TCP_INVITED, TCP_TAKEN};
+
+START_TEST(a_verdict_is_proved)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct tcp_welcome w = {
+		.version = TCP_VERSION, .order = TCP_BYTE_ORDER, .verdict = unproved[_i]};
+	static struct tcp_options o;
+	char *error = NULL, *secret = secret_file("a secret of more than 16 bytes", 0600), *contact,
+	     *notes = NULL;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), dialer = -1;
+	socklen_t bytes = sizeof(at);
+	double until = transport_now() + 20;
+	struct tcp *t;
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &bytes), 0);
+	contact = xasprintf("127.0.0.1:%u", ntohs(at.sin_port));
+	o = (struct tcp_options){.listen = "127.0.0.1:0",
+		.secret = secret,
+		.me = -1,
+		.lead = true,
+		.contacts = &contact,
+		.n_contacts = 1};
+	t = (struct tcp *)tcp_open(&o, "host", "s", 20, &error);
+	ck_assert_msg(t != NULL, "%s", error ? error : "");
+	while (dialer < 0 && transport_now() < until) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+
+		t->transport.pump(&t->transport, transport_now() + 0.01);
+		if (poll(&p, 1, 0) > 0)
+			dialer = accept(fd, NULL, NULL);
+	}
+	memcpy(w.magic, TCP_MAGIC, sizeof(w.magic));
+	ck_assert_int_eq(send(dialer, &w, sizeof(w), 0), sizeof(w));
+	close(fd);
+	while (!notes && transport_now() < until) {
+		t->transport.pump(&t->transport, transport_now() + 0.01);
+		notes = tcp_notes(&t->transport);
+		ck_assert(!tcp_agent_of(t, 1)->invited);
+	}
+	ck_assert_msg(notes && strstr(notes, "it has another secret"), "%s", notes ? notes : "");
+	free(notes);
+	close(dialer);
+	t->transport.finish(&t->transport, 0, 0, 0);
+	unlink(secret);
+	free(secret);
+	free(contact);
+}
+END_TEST
+
 /* Whoever repeats what an agent said in an earlier run makes nobody forget that agent. */
 START_TEST(another_life_is_proved)
 {
@@ -509,6 +562,7 @@ int main(void)
 	tcase_add_test(t, many_meet);
 	tcase_add_test(t, strangers_make_room);
 	tcase_add_loop_test(t, first_words, 0, ARRAY_SIZE(answers));
+	tcase_add_loop_test(t, a_verdict_is_proved, 0, ARRAY_SIZE(unproved));
 	tcase_add_loop_test(t, another_life_is_proved, 0, 2);
 	tcase_add_test(t, a_knock_is_proved);
 	tcase_add_test(t, words_that_are_repeated);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -283,6 +284,45 @@ START_TEST(refused_by_one_sentence)
 }
 END_TEST
 
+/* An agent of version 1, whose WELCOME was shorter. */
+static void *be_of_version_1(void *listening)
+{
+	struct tcp_welcome w = {.version = 1, .order = TCP_BYTE_ORDER, .verdict = 1};
+	char hello[sizeof(struct tcp_hello)];
+	const int fd = accept(*(int *)listening, NULL, NULL);
+
+	memcpy(w.magic, TCP_MAGIC, sizeof(w.magic));
+	recv(fd, hello, sizeof(hello), MSG_WAITALL);
+	send(fd, &w, 168, MSG_NOSIGNAL);
+	close(fd);
+	return NULL;
+}
+
+START_TEST(refused_by_another_version)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char *known = secret_file("a secret of more than 16 bytes", 0600), *contact, *named, *error;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t bytes = sizeof(at);
+	pthread_t t;
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &bytes), 0);
+	ck_assert_int_eq(pthread_create(&t, NULL, be_of_version_1, &fd), 0);
+	contact = xasprintf("127.0.0.1:%u", ntohs(at.sin_port));
+	ck_assert_ptr_null(viewer_link_open(contact, known, NULL, MOST_S, &named, &error));
+	ck_assert_msg(
+		strstr(error, "it speaks version 1 of the agents' protocol") != NULL, "%s", error);
+	pthread_join(t, NULL);
+	close(fd);
+	unlink(known);
+	free(known);
+	free(contact);
+	free(error);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tcp-viewers");
@@ -295,6 +335,7 @@ int main(void)
 	tcase_add_loop_test(c, one_that_is_no_viewer_is_let_go, 0, 4);
 	tcase_add_test(c, one_that_says_too_much_is_let_go);
 	tcase_add_loop_test(c, refused_by_one_sentence, 0, (int)ARRAY_SIZE(refused));
+	tcase_add_test(c, refused_by_another_version);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
