@@ -8,11 +8,9 @@
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
-#define VERSION 0x7666747264697233u /* first word of both; of the dead there is none */
-#define NOBODY	(-1)
-#define HOLD_PART                                                                                  \
-	16 /* of the time that is given: entries wait for those of others (net/route.h)            \
-	    */
+#define VERSION	  0x7666747264697233u /* first word of both; of the dead there is none */
+#define NOBODY	  (-1)
+#define HOLD_PART 16 /* of the time given: entries wait for those of others (net/route.h) */
 
 /* ---- as messages ------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@
 
 struct transport;
 
-/* The entry of one agent; ids of processes (match_proc_id()), sorted. */
+/* The entry of one agent; ids of processes (match_proc_id()) in any order, maybe some twice. */
 struct directory_entry {
 	uint64_t clock_bound_ns; /* of its clock; UINT64_MAX: not known */
 	uint64_t *here;		 /* ids of its processes */
@@ -44,7 +44,8 @@ struct directory {
 
 /*
  * To be called by all agents at about the same time. Takes at most `seconds`, at
- * agent 0 half of it. 0, or -errno with an empty *d. directory_free() in any case.
+ * agent 0 half of it. Sorts what is in *mine. 0, or -errno: then *d says nothing.
+ * directory_free() in any case.
  */
 int directory_ask(struct transport *transport, const struct directory_entry *mine, double seconds,
 	struct directory *d);
