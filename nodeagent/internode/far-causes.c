@@ -156,15 +156,17 @@ static char *take_name(struct words_in *in)
 	return name;
 }
 
+/* One for which there is no room is known, as 0, and so are those below it. */
 static void take_path(struct far_heard *f, struct far_paths *paths, struct words_in *in)
 {
 	const uint32_t number = get_small(in), parent = get_small(in),
-		       above = number_of(&f->paths, parent);
+		       *above = parent ? map32_find(&f->paths, parent) : NULL;
 	char *name = take_name(in);
 
 	in->bad |= !number || (parent && !above);
-	if (!in->bad && !number_of(&f->paths, number))
-		map32_add(&f->paths, number, far_path_add(paths, above, name));
+	if (!in->bad && !map32_find(&f->paths, number))
+		map32_add(&f->paths, number,
+			!parent || *above ? far_path_add(paths, parent ? *above : 0, name) : 0);
 	free(name);
 }
 

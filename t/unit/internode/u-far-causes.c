@@ -151,10 +151,40 @@ START_TEST(nonsense)
 }
 END_TEST
 
+/* As it is where there are too many paths: of a sender nothing is wrong then. */
+START_TEST(no_room_is_no_nonsense)
+{
+	const uint32_t deep = FAR_DEPTH_MAX + 3;
+	const struct history_part *at;
+	struct words w = {0};
+	uint32_t parent;
+	size_t n;
+
+	for (uint32_t i = 1; i <= deep; i++) {
+		const uint64_t path[] = {PATH, i, i - 1, 1, 'x'};
+
+		for (size_t k = 0; k < ARRAY_SIZE(path); k++)
+			words_put(&w, path[k]);
+	}
+	for (size_t k = 0; k < 7; k++)
+		words_put(
+			&w, (uint64_t[]){HISTORY, 1, 2, 2 * deep, K, 2 * FAR_DEPTH_MAX + 1, K}[k]);
+	ck_assert_ptr_null(far_take(&heard, &receiver, w.at, w.n));
+	at = far_history(&heard, far_number(&heard, 1), &n);
+	ck_assert_ptr_nonnull(at);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(at[0].path, 0);
+	ck_assert_ptr_nonnull(
+		far_path(causes_far(sync_causes(receiver.sync)), at[1].path, &parent));
+	ck_assert_uint_eq(far_path_number(&heard, deep), 0);
+	words_free(&w);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {what_is_told_is_heard, each_is_told_once,
-		of_the_next_agent_other_numbers, nonsense};
+		of_the_next_agent_other_numbers, nonsense, no_room_is_no_nonsense};
 	Suite *s = suite_create("far-causes");
 	TCase *c = tcase_create("far-causes");
 
