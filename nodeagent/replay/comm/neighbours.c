@@ -63,7 +63,7 @@ const char *traffic_define_neighbours(
 	if (!c->topology)
 		c->topology = xcalloc(1, sizeof(*c->topology));
 	s = &c->topology->side[m->received];
-	if (t->n_runs + m->runs > TRAFFIC_RUNS_MAX) {
+	if (t->n_runs + m->runs > TRAFFIC_RUNS_MAX || m->n > NEIGHBOURS_MAX) {
 		t->limits |= 1u << LIMIT_COMMS;
 		s->given_up = true;
 	}
@@ -132,6 +132,8 @@ static struct kept *make_kept(
 		oldest++;
 	if (y->n - oldest >= KEPT_MOST)
 		drop_kept(t, y, oldest);
+	else if (y->n >= PERSISTENT_MOST)
+		drop_kept(t, y, 0);
 	if (t->n_lengths + n > TRAFFIC_LENGTHS_MAX)
 		return NULL;
 	t->n_lengths += n;

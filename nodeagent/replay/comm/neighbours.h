@@ -19,9 +19,11 @@ struct topology; /* of a communicator */
 struct traffic;
 struct wire_neighbours;
 
-/* Most lengths of a process that are kept, over all communicators. */
+/* Most of each; beyond, messages between neighbours do not count in the matrix. */
 #ifndef TRAFFIC_LENGTHS_MAX
-#define TRAFFIC_LENGTHS_MAX (1u << 20)
+#define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, over all communicators */
+#define NEIGHBOURS_MAX	    (1u << 20) /* in one direction; one rank may be many of them */
+#define PERSISTENT_MOST	    1024u      /* calls of a communicator; then the oldest goes */
 #endif
 
 /* NULL, or why the message makes no sense; bytes: of data behind it. */

@@ -133,6 +133,8 @@ static struct lengths *make_lengths(
 		oldest++;
 	if (s->n - oldest >= KEPT_MOST)
 		drop_lengths(t, s, oldest);
+	else if (s->n >= PERSISTENT_MOST)
+		drop_lengths(t, s, 0);
 	if (t->n_lengths >= TRAFFIC_LENGTHS_MAX)
 		return NULL;
 	t->n_lengths++;

@@ -183,6 +183,42 @@ START_TEST(lengths_that_do_not_fit_count_nowhere)
 }
 END_TEST
 
+/* Persistent calls that are made again and again: their lengths are not kept for ever. */
+START_TEST(persistent_calls_without_end)
+{
+	have_neighbours();
+	in(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
+	for (uint32_t i = 0; i < 4 * PERSISTENT_MOST; i++)
+		LENGTHS(T0, i, LENGTHS_PERSISTENT, 0, 1, 2, 3);
+	out(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
+	in(T0, FN(START));
+	call_of(T0, VFTR_MPI_NEIGHBOR_ALLTOALLV_INIT, 4 * PERSISTENT_MOST - 1, 1, 6, 0);
+	out(T0, FN(START));
+	in(T0, FN(WAIT));
+	done(T0, 1, 0, 0, 0);
+	out(T0, FN(WAIT));
+	end();
+	is_with(1, 1, 1, 0, 0);
+	ck_assert_uint_eq(me.traffic->n_lengths, 3 * PERSISTENT_MOST);
+}
+END_TEST
+
+/* One rank, said to be a neighbour very often in a few words. */
+START_TEST(neighbours_without_end)
+{
+	ck_assert_ptr_null(neighbours(0, INT32_MAX, 0, RUNS({1, 0, INT32_MAX})));
+	ck_assert_ptr_null(neighbours(1, 1, 0, RUNS({1, 0, 1})));
+	in(T0, FN(NEIGHBOR_ALLGATHER));
+	PUT(T0, message_head(RECORD_COLLECTIVE, VFTR_MPI_NEIGHBOR_ALLGATHER),
+		message_pair(0, MESSAGE_NO_RANK), message_subject(WORLD, 0, 0),
+		message_pair(INT32_MAX, 1), INT32_MAX, MESSAGE_MARK | 1);
+	out(T0, FN(NEIGHBOR_ALLGATHER));
+	end();
+	is_with(1, 0, 0, 1, 1);
+	ck_assert_ptr_nonnull(traffic_limit_reached(me.traffic, 0));
+}
+END_TEST
+
 START_TEST(definitions_that_cannot_be)
 {
 	have_neighbours();
@@ -357,7 +393,8 @@ END_TEST
 int main(void)
 {
 	const struct row rows[] = {{messages_of_one_length, 1}, {messages_of_their_own_lengths, 1},
-		{each_start_of_a_persistent_call, 1}, {lengths_that_do_not_fit_count_nowhere, 1},
+		{each_start_of_a_persistent_call, 1}, {persistent_calls_without_end, 1},
+		{neighbours_without_end, 1}, {lengths_that_do_not_fit_count_nowhere, 1},
 		{definitions_that_cannot_be, 1}, {runs_that_cannot_be, 10},
 		{records_that_cannot_be, 4}, {a_listener_is_told, 1},
 		{a_listener_is_told_of_waits, 1}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi.only_for_ranks: from records made by hand to what of them counts. */
 #include "nodeagent/replay/comm/share.h"
+#include "nodeagent/replay/comm/neighbours.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
 static void operation(struct thread *t, uint32_t function, uint32_t ticket, uint32_t root,
@@ -115,10 +116,30 @@ START_TEST(listed_of_different_lengths)
 }
 END_TEST
 
+/* Persistent calls that are made again and again: their lengths are not kept for ever. */
+START_TEST(lengths_of_persistent_calls_without_end)
+{
+	char *error = NULL;
+
+	ck_assert_int_eq(conf_set(conf, "mpi.only_for_ranks", "2,5-6", &error), 0);
+	die_out(&me);
+	be_born(&me, NULL, 2);
+	in(T0, FN(ALLTOALLV_INIT));
+	for (uint32_t i = 0; i < 4 * PERSISTENT_MOST; i++)
+		PUT(T0, message_head(RECORD_LENGTHS, 0),
+			message_pair(i, WORLD << 8 | LENGTHS_PERSISTENT | LENGTHS_SAME), 8, 0, 0,
+			MESSAGE_MARK | 1000);
+	out(T0, FN(ALLTOALLV_INIT));
+	flush(T0);
+	ck_assert_uint_eq(me.traffic->n_lengths, PERSISTENT_MOST);
+	end();
+}
+END_TEST
+
 int main(void)
 {
-	const struct row rows[] = {
-		{only_for_ranks, 2}, {listed_of_a_collective, 1}, {listed_of_different_lengths, 3}};
+	const struct row rows[] = {{only_for_ranks, 2}, {listed_of_a_collective, 1},
+		{listed_of_different_lengths, 3}, {lengths_of_persistent_calls_without_end, 1}};
 
 	return run_tests("traffic-share", rows, ARRAY_SIZE(rows));
 }
