@@ -32,9 +32,7 @@ struct traffic_track;
 #define PAIR_IDS 2u  /* the ids of pairs, among hashes of windows' ids */
 
 #ifndef SYNC_AT_ONCE
-#define SYNC_AT_ONCE                                                                               \
-	16u		  /* members of a call whose waits are counted when the last one has come  \
-			   */
+#define SYNC_AT_ONCE  16u /* members: of no more, waits are counted when the last has come */
 #define SYNC_TOGETHER 64u /* calls of more members whose waits are counted rank by rank */
 #endif
 
