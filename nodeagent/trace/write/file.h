@@ -26,8 +26,8 @@ enum outfile_way { OUTFILE_REGISTERED, OUTFILE_URING, OUTFILE_PWRITE };
 struct outfile *outfile_open(
 	const char *path, enum outfile_way way, uint64_t buffer_bytes, char **error);
 
-/* Appends all bytes, or none of them (false), if too much is waiting for the disk or there
- * was an error. */
+/* Appends all bytes, or none of them (false), if too much is waiting for the disk, there was an
+ * error, or n is more than a slab, of 512 KiB at least. */
 bool outfile_append(struct outfile *o, const void *bytes, size_t n);
 /* True if a slab is free; else try again later. */
 bool outfile_ready(struct outfile *o);

@@ -2,7 +2,7 @@
 /*
  * Writing a sampling file, vftr-vfd(5). It is a new file under its final name, and
  * what was there before is gone: after a crash, what has reached the disk can be
- * read. One thread; nothing waits for the disk but vfd_writer_close(). After an
+ * read. One thread; nothing waits for the disk but vfd_writer_close() and _wait(). After an
  * error of the file nothing more is written, and every call is cheap and harmless.
  *
  * A track is a thread. Stacks are numbered per track, from 1; 0 is the root.
@@ -27,7 +27,9 @@ struct vfd_setup {
 	uint64_t run;	      /* the same number in all files of a run; 0: not known */
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
 	uint64_t least_ns;    /* without interval_ns: shorter calls are left out (thin.c) */
-	uint64_t max_size; /* bytes, or 0; exceeded by definitions, the index, and 96 KiB at most */
+	/* bytes, or 0; exceeded by definitions, the index, and what was collected: a block of each
+	 * track, and some blocks of 32 KiB */
+	uint64_t max_size;
 	uint32_t block_bytes;	      /* of a track's buffer; 0: 16 KiB */
 	uint64_t buffer_bytes;	      /* that may wait for the disk; 0: 8 MiB */
 	uint64_t keep_bytes, keep_ns; /* with keep_bytes: no file is made (keep.h) */
