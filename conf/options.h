@@ -268,7 +268,7 @@ X(TIME, agent_deadlock_s, "agent.deadlock_s", "0", 0, CONF_SECONDS, NULL, false,
 X(STRING, agent_metrics_file, "agent.metrics_file", NULL, 0, 0, NULL, true, \
   "Text file for Prometheus with the counts of this node, written again and again.") \
 X(TIME, agent_metrics_every_s, "agent.metrics_every_s", "15", 1, CONF_SECONDS, NULL, false, \
-  "Seconds between two writings of it.") \
+  "Seconds between two writings of agent.metrics_file.") \
 X(BOOL, agent_remote_viewers, "agent.remote_viewers", "false", 0, 0, NULL, false, \
   "Let vftr top and vftr where of other machines look, over the agents' TCP connections.") \
 X(STRING, agent_stop_file, "agent.stop_file", NULL, 0, 0, NULL, true, \
