@@ -126,6 +126,20 @@ test_expect 'vftr-logs(5) names the lines and columns of the logs of an MPI job'
 	done <words >missing
 	is "" "$(cat missing)"'
 
+test_expect 'vftr-vfp(5) names every section of a node profile, its fields, and every kind of wait' '
+	page=$TOP/man/vftr-vfp.5
+	sed -n "s/^PROFILE_[A-Z]*([A-Z_]*, \"\([a-z]*\) *\",.*/\1/p" "$TOP/nodeagent/profile/lists.def" >sections
+	[ "$(wc -l <sections)" -ge 50 ]
+	while read -r section; do
+		grep -q "^\.It Sy $section Ta " "$page" || echo "$section is not in the list"
+		grep -qE "^\.It Sy ([a-z]+ , )*$section( , [a-z]+)*\$" "$page" || echo "$section has no fields"
+	done <sections >missing
+	is "" "$(cat missing)"
+	n=$(grep -cE "^.X\([A-Z_]+, " "$TOP/nodeagent/base/wait-kinds.h")
+	[ "$n" -ge 20 ]
+	sed -n "/^\.It Sy waits\$/,/^\.It Sy causes/p" "$page" >waits
+	has waits " $((n - 1)) "'
+
 test_expect 'completion offers every subcommand, and every option of each' '
 	for c in $(cat subcommands); do
 		bash -c ". \"$TOP/man/completion.bash\"; COMP_WORDS=(vftr \"\"); COMP_CWORD=1; _vftr vftr;
