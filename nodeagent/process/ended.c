@@ -28,7 +28,7 @@ static bool nobody_asks(const struct process *p)
 		      (p->rank_hint >= 0 && !p->parent_traced);
 
 	return !ranked && p->end != PROCESS_RUNNING && !p->match && !p->session_match &&
-	       !p->session && !gpu_is_used(p->gpu) && !host->overhead && !rounds_begun(host) &&
+	       !p->session && !gpu_is_used(p->gpu) && !host->n_switches && !rounds_begun(host) &&
 	       !strcmp(host->conf->logfile_for_ranks, "none");
 }
 

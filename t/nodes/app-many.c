@@ -3,6 +3,7 @@
  * app-many children N AT_ONCE	N children of fork() that call leaf() ten times each
  * app-many late N AT_ONCE	the same, between a fork and the child's first call; its
  *				parent has ended before the others begin
+ * app-many busy N AT_ONCE	the same as children, after five million calls of leaf()
  *
  * The exit status is the number of children that failed, or 99.
  */
@@ -93,10 +94,18 @@ __attribute__((noinline)) void late(int n, int at_once)
 	failed += read(over[0], &c, 1) != 1;
 }
 
+__attribute__((noinline)) void busy(void)
+{
+	for (int i = 0; i < 5000000; i++)
+		leaf();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 4)
 		return 97;
+	if (!strcmp(argv[1], "busy"))
+		busy();
 	if (!strcmp(argv[1], "late"))
 		late(atoi(argv[2]), atoi(argv[3]));
 	else

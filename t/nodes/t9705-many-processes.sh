@@ -54,6 +54,15 @@ test_expect 'what the first thousand cost is kept; 1500 more cost 4 KB each at m
 	many 3000
 	all_there 3000
 	no_more_than "$(($(cat ../of-1500/memory) + 1500 * 4))" "$(cat memory)" kB'
+test_expect 'the same holds where short functions are counted, as by vftr run, and no call of them is missing' '
+	mkdir counted && cd counted
+	traced -q -k shm.ring_size=64KiB -k overhead.count_tiny=10 -- sh ../seen.sh "$BIN/many" busy 2200 8
+	is 2201 "$(json $ALL "[.each_process[] | select(.calls > 0)] | length")" processes
+	is 5000000 "$(calls_of $ALL "leaf<busy<main<init")" "calls of leaf in the first process"
+	is true "$(json $ALL ".stacks[] | select(.path == \"$LEAF\") | .estimated")" "children count leaf"
+	is 22000 "$(calls_of $ALL "$LEAF")" "calls of leaf in its children"
+	is 2200 "$(calls_of $ALL "work<children<main<init")" "calls of work"
+	no_more_than "$(($(cat ../of-1500/memory) + 1700 * 4))" "$(cat memory)" kB'
 # each_costs FEW MANY: CPU time of the agent for each of FEW and of MANY processes
 each_costs() {
 	echo "$(json "of-$1/$ALL" .agents[0].cpu_s) $(json "of-$2/$ALL" .agents[0].cpu_s)" |
