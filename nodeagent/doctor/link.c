@@ -165,8 +165,7 @@ static void advise_preload(struct patient *p)
 		if (p->objects[i].facts.mpi != ELF_USED)
 			continue;
 		diagnose(p->d, FINDING_DO,
-			"to see its MPI calls alone, run it under `vftr-node-agent --preload -- "
-			"mpirun ...'");
+			"to see its MPI calls alone, run it under `vftr run -- mpirun ...'");
 		return;
 	}
 }
@@ -245,7 +244,7 @@ static void judge_dropped(struct patient *p)
 		"stands before the objects");
 	diagnose(p->d, FINDING_DO,
 		"put -lvftrace after the objects, or link with -Wl,--no-as-needed, or "
-		"run it under `vftr-node-agent --preload --'");
+		"run it under `vftr run --preload --'");
 }
 
 static void judge_dynamic(struct patient *p)
@@ -269,7 +268,7 @@ static void judge_dynamic(struct patient *p)
 			p->ours->name);
 		diagnose(p->d, FINDING_DO,
 			"put -lvftrace before -lc and after the objects, or run it under "
-			"`vftr-node-agent --preload --'");
+			"`vftr run --preload --'");
 	} else {
 		diagnose(p->d, FINDING_NO, "its hooks are those of %s, another tool",
 			p->provider == p->self ? "the program itself" : p->provider->path);

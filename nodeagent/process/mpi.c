@@ -140,7 +140,7 @@ void process_warn_unseen(const struct process *p)
 			host_warn(p->host, false,
 				"%s: its MPI calls were not seen: link it with -lvftrace-%s in "
 				"place of -lvftrace, or run "
-				"`vftr-node-agent --preload -- mpirun ...'",
+				"`vftr run -- mpirun ...'",
 				p->executable, libraries[i].mpi);
 			return;
 		}
