@@ -8,7 +8,7 @@
 #include "nodeagent/tool/exact/exact.h"
 
 static const char usage[] =
-	"usage: vftr critical-path [OPTIONS] RUN\n"
+	"usage: vftr critical-path [OPTIONS] RUN|FILE...\n"
 	"\n"
 	"Shows the critical path of a run: the chain of work and messages that decided how\n"
 	"long it took, by rank and call path; with --waits also what ranks waited for, and\n"
@@ -16,8 +16,8 @@ static const char usage[] =
 	"HOST.vfd) in which all calls were recorded, see vftr-run(1), or such files.\n"
 	"\n"
 	"  -w, --waits        waits and their causes, too\n"
-	"  -r, --rank N       only the waits of this rank, with --waits\n"
-	"  -n, --rows N       rows of each table (default 20, 0: all)\n"
+	"  -r, --rank N       the waits of this rank only; includes --waits\n"
+	"  -n, --rows N       at most so many rows of each table, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, all rows; times are seconds\n"
 	"  -j, --json         as JSON, all rows and waits\n"
 	"  -b, --base BASE    only the run of this name\n"
@@ -56,7 +56,7 @@ int cmd_critical_path(int argc, char **argv)
 		return 2;
 	}
 	r.form = json ? EXACT_JSON : csv ? EXACT_CSV : EXACT_TEXT;
-	r.waits |= json;
+	r.waits |= json || rank >= 0;
 	r.most = (size_t)rows;
 	r.rank = (int)rank;
 	return exact_show(&r, argv + optind, (size_t)(argc - optind), base);

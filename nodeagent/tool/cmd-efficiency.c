@@ -25,19 +25,18 @@ static const char usage[] =
 	"       vftr efficiency [OPTIONS] -f FUNCTION... RUN...\n"
 	"\n"
 	"Shows the parallel efficiency of runs and its factors, one column for each run; of\n"
-	"several runs also how they scale, against the one with the fewest threads. RUN is a\n"
-	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such a file.\n"
+	"several runs also how they scale, compared with the one with the fewest threads. RUN\n"
+	"is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such a file.\n"
 	"\n"
-	"  -f, --function F   of this function, or call path as \"solve<step\": its time, and how\n"
-	"                     it is balanced over ranks and scales; may be repeated\n"
-	"  -m, --model MODEL  multiplicative (the default): factors are multiplied; additive: "
-	"what\n"
-	"                     is lost is added up\n"
+	"  -f, --function F   this function, or call path such as \"solve<step\", in place of the\n"
+	"                     run: its time, balance over ranks and scaling; may be repeated\n"
+	"  -m, --model MODEL  multiplicative (the default): factors are multiplied; additive:\n"
+	"                     losses are added up\n"
 	"      --exact        serialisation and transfer, too, from the sampling files in the\n"
-	"                     same folder, where all calls were recorded\n"
+	"                     same folder, in which all calls were recorded\n"
 	"  -s, --strong       the work was the same in all runs\n"
-	"  -w, --weak         the runs' work grew with their threads; without one of these, calls\n"
-	"                     tell\n"
+	"  -w, --weak         the work grew with the threads; without -s and -w the numbers of\n"
+	"                     calls decide\n"
 	"  -c, --csv          as CSV; times are seconds, factors from 0 to 1\n"
 	"  -j, --json         as JSON\n"
 	"  -b, --base BASE    only runs of this name\n"
@@ -485,6 +484,11 @@ static bool is_right(const struct request *r, bool has_runs)
 		complain("efficiency: --strong or --weak, not both");
 	else if (r->additive && r->functions.n_names)
 		complain("efficiency: --model is for all of a run, not for --function");
+	else if (r->exact && r->functions.n_names)
+		complain("efficiency: --exact is for all of a run, not for --function");
+	else if (r->exact && r->additive)
+		complain("efficiency: --exact is of the multiplicative model, which has "
+			 "serialisation and transfer; the additive one has neither");
 	else
 		return true;
 	return false;

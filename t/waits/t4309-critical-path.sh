@@ -150,6 +150,7 @@ test_expect 'as text: the path, and with --waits who waited for whom and why' '
 	"$VFTR" critical-path --waits --rank 0 $straggler >text
 	has text "| Wait at NxN "
 	hasnt text "rank 3"
+	"$VFTR" critical-path --rank 0 $straggler | diff text -
 	status_of 2 "$VFTR" critical-path --rank 4 $straggler 2>err
 	has err "no rank 4"'
 
@@ -182,7 +183,11 @@ test_expect 'vftr efficiency --exact: communication is serialisation x transfer'
 	has text "|     Serialisation "
 	has text "|     Transfer "
 	"$VFTR" efficiency $late >text
-	hasnt text Serialisation'
+	hasnt text Serialisation
+	status_of 2 "$VFTR" efficiency --exact --function work $late 2>err
+	has err "not for --function"
+	status_of 2 "$VFTR" efficiency --exact --model additive $late 2>err
+	has err "--exact is of the multiplicative model"'
 
 test_expect 'a rank that was killed, and a file that is sampled: the numbers are estimates, and say it' '
 	traced_to killed '"$1"' 2 "$BIN/causal-'"$1"'" kill >out 2>err || :
