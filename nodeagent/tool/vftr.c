@@ -7,6 +7,8 @@
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/util.h"
 
+#define EDITS_MOST 3u /* so many make another word, and in a short one fewer */
+
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
@@ -26,14 +28,15 @@ static const struct {
 	{"attach", cmd_attach, ALL, "look at processes that run already"},
 	{"collate", cmd_collate, READS, "merge the node profiles of a directory into the summary"},
 	{"compress", cmd_compress, READS, "make sampling files small"},
-	{"config", cmd_config, READS, "print the default configuration, or check a file"},
+	{"config", cmd_config, READS,
+		"print the default configuration, check a file, explain keys"},
 	{"critical-path", cmd_critical_path, READS, "show what decided how long a run took"},
 	{"diff", cmd_diff, READS, "compare two profiles by call path"},
-	{"doctor", cmd_doctor, ALL, "say whether a program will be traced, and why not"},
+	{"doctor", cmd_doctor, ALL, "say whether a program will be traced, and if not, why not"},
 	{"dump", cmd_dump, READS, "print what is in a sampling file"},
 	{"efficiency", cmd_efficiency, READS,
 		"show the parallel efficiency of runs, and its factors"},
-	{"export", cmd_export, READS, "turn sampling files into what other viewers open"},
+	{"export", cmd_export, READS, "turn a run into what other viewers open"},
 	{"findings", cmd_findings, READS, "say what is worth mending in a run"},
 	{"flags", cmd_flags, ALL, "print what to add when compiling and linking"},
 	{"help", cmd_help, ALL, "explain a subcommand"},
@@ -41,11 +44,11 @@ static const struct {
 	{"iterations", cmd_iterations, READS,
 		"show how long the iterations of the main loop lasted"},
 	{"models", cmd_models, READS, "show how functions grow with the number of ranks"},
-	{"open", cmd_open, ALL, "open the time line of a run in Perfetto's page"},
+	{"open", cmd_open, ALL, "open the time line of a run in Perfetto's page or a viewer"},
 	{"record", cmd_record, ALL, NULL},
 	{"report", cmd_report, READS, "write what is known of a run to one HTML file"},
 	{"run", cmd_run, ALL, "run a command traced"},
-	{"show", cmd_show, READS, "show the functions that took the most time"},
+	{"show", cmd_show, READS, "show the functions or call paths that took the most time"},
 	{"stat", cmd_stat, ALL, NULL},
 	{"top", cmd_top, LOOKS, "show what a job does while it runs"},
 	{"tree", cmd_tree, READS, "show the call tree with its times"},
@@ -67,11 +70,13 @@ static void print_usage(FILE *f)
 static const char *nearest(const char *name)
 {
 	const char *found = NULL;
-	size_t best = 3; /* edits; more is another word */
+	size_t best = strlen(name) / 2 + 1;
 
 	for (size_t i = 0; strlen(name) > 2 && i < ARRAY_SIZE(commands); i++)
 		if (!strncmp(name, commands[i].name, strlen(name)))
 			return commands[i].name;
+	if (best > EDITS_MOST)
+		best = EDITS_MOST;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		const char *known = commands[i].name;
 		size_t d = conf_distance(name, strlen(name), known, strlen(known), false);

@@ -86,6 +86,15 @@ test_expect 'every subcommand is in vftr(1), and has its own page or is explaine
 		grep -qE "^\.It Cm $c( |$)" "$TOP/man/vftr.1" || { echo "vftr.1 lacks $c"; exit 1; }
 	done'
 
+test_expect 'a mistyped subcommand gets a near one, and another word none' '
+	status_of 2 vftr rn 2>err
+	has err "did you mean \`run"
+	status_of 2 vftr flgas 2>err
+	has err "did you mean \`flags"
+	status_of 2 vftr foo 2>err
+	has err "unknown subcommand \`foo"
+	hasnt err "did you mean"'
+
 test_expect 'the pages name every option that --help names' '
 	for c in $(cat subcommands) node-agent; do
 		page=$TOP/man/vftr-$c.1
