@@ -4,7 +4,6 @@
  * looked for around the tool itself, so that the answer is right in the build
  * tree, after `make install', and in a folder that was moved.
  */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,21 +88,24 @@ static void print_usage(void)
 {
 	printf("usage: vftr flags [OPTIONS]\n\n"
 	       "Prints what to add when compiling and linking a program to be traced.\n"
-	       "Without one of the first four options: all, as lines of a makefile.\n\n"
+	       "Without one of the first four options it prints all of them, as lines of a\n"
+	       "makefile.\n\n"
 	       "  --cflags        for compiling C\n"
 	       "  --cxxflags      for compiling C++, without the standard library and, by gcc,\n"
 	       "                  what headers define: accessors and templates\n"
 	       "  --fflags        for compiling Fortran\n"
 	       "  --libs          for linking\n"
-	       "  --headers       in C++ trace what headers define, too; without it the work\n"
-	       "                  of it counts for the functions that call it\n"
-	       "  --no-headers    leave it out in C, too\n"
+	       "  --headers       in C++ trace the functions that headers define, too; by\n"
+	       "                  default their time counts for the functions that call them\n"
+	       "  --no-headers    leave them out in C, too\n"
 	       "  --mpi MPI       the program uses this MPI: openmpi or mpich\n"
-	       "  --static        it is linked with -static\n"
-	       "  --cc COMPILER   its compiler, if it is none like gcc\n"
+	       "  --static        the program is linked with -static\n"
+	       "  --cc COMPILER   the command of the compiler, unless it is like gcc\n"
 	       "  --exclude RUN   only the option that leaves out the short functions which\n"
-	       "                  cost most in this run: a folder or node profiles\n"
-	       "  -h, --help      this text\n");
+	       "                  cost most in this run: a folder or a node profile\n"
+	       "  -h, --help      this text\n\n"
+	       "Exit status: 0 done, 1 no such library, or files of RUN could not be read,\n"
+	       "2 nothing could be read, or wrong usage.\n");
 }
 
 static bool is_system_folder(const char *folder)
@@ -422,12 +424,7 @@ static bool read_options(int argc, char **argv, struct request *r, int *status)
 		{0},
 	};
 
-	opterr = 0;
 	*status = cmd_options(argc, argv, options, NULL);
-	if (*status == 2)
-		complain("flags: `%s' is no option, or lacks its argument; `vftr help "
-			 "flags' tells more",
-			argv[optind - 1]);
 	if (*status >= 0)
 		return false;
 	*status = 2;

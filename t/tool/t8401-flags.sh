@@ -177,6 +177,8 @@ test_expect 'C++ by gcc: functions of headers are left out, others are not; --he
 	hydro g++ 2>said
 	[ -s accessors ]
 	has said "what headers define is traced, too"
+	status_of 2 "$VFTR" flags --cc 2>said
+	has said "requires an argument"
 	status_of 2 "$VFTR" flags --headers --no-headers 2>said
 	has said "cannot go together"'
 
