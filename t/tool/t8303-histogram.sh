@@ -85,6 +85,8 @@ test_expect 'what has no sizes is refused, the other files are shown' '
 		has err "$f: "
 		has text "Message sizes of sizes.json"
 	done
+	status_of 2 "$VFTR" histogram text.log 2>err
+	has err "text.log: it is no profile of vftr"
 	status_of 2 "$VFTR" histogram 2>err
 	status_of 1 "$VFTR" histogram --svg nowhere/picture.svg sizes.json 2>err
 	has err "nowhere/picture.svg: "'

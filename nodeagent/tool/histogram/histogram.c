@@ -2,6 +2,7 @@
 /* Message sizes out of BASE_all.json or a node profile, and as bars of text. */
 #include "nodeagent/tool/histogram/histogram.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static char *read_json(FILE *f, struct histogram *h)
 	}
 	error = json_in_end(&j);
 	if (!error && !found)
-		error = xstrdup("it has no message sizes; is it a BASE_all.json of vftr?");
+		error = xstrdup("it has no message sizes; is it a profile of vftr?");
 	return error;
 }
 
@@ -111,6 +112,18 @@ static int read_vfp(const char *file, struct histogram *h, char **error)
 	return 0;
 }
 
+/* Other files get a sentence that is not about JSON. */
+static bool begins_object(FILE *f)
+{
+	int c;
+
+	do
+		c = getc(f);
+	while (c != EOF && isspace(c));
+	rewind(f);
+	return c == '{';
+}
+
 int histogram_read(const char *file, struct histogram *h, char **error)
 {
 	char head[sizeof(VFP_MAGIC) - 1], *why;
@@ -129,7 +142,11 @@ int histogram_read(const char *file, struct histogram *h, char **error)
 		return read_vfp(file, h, error);
 	}
 	rewind(f);
-	why = read_json(f, h);
+	if (begins_object(f))
+		why = read_json(f, h);
+	else
+		why = xstrdup("it is no profile of vftr (BASE_all.json, profile.json, "
+			      "BASE_HOST.vfp, HOST.vfp)");
 	fclose(f);
 	if (!why)
 		return 0;
