@@ -57,7 +57,8 @@ static void say_function(const struct live_view *v, const char *name, bool off)
 		printf("%s is recorded on %" PRIu32 " %s\n", name, v->n_all,
 			one_or_many(v->n_all, "node", "nodes"));
 	else if (!o->functions)
-		printf("%s will be off when it is called; it has not been, or has another name\n",
+		printf("%s will be off when it is called: it has not been called since, or has "
+		       "another name\n",
 			name);
 	else
 		printf("%s is off on %" PRIu32 " %s\n", name, o->nodes,
