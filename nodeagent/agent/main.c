@@ -81,44 +81,45 @@ static const struct {
 	struct option o;
 	const char *argument, *text;
 } options[] = {
-	{{"config", required_argument, NULL, 'c'}, "FILE", "configuration (default: $VFTR_CONFIG)"},
+	{{"config", required_argument, NULL, 'c'}, "FILE",
+		"configuration file; default: $VFTR_CONFIG"},
 	{{"output", required_argument, NULL, 'o'}, "DIR",
-		"same as --set output_directory=DIR; with output.layout=run, the folder itself"},
+		"write there: --set output_directory=DIR"},
 	{{"set", required_argument, NULL, 'k'}, "KEY=VALUE", "change one key of the configuration"},
 	{{"tag", required_argument, NULL, OPTION_TAG}, "KEY=VALUE",
-		"say something of this run, for its results; may be repeated"},
+		"write this into the results; may be repeated"},
 	{{"lenient", no_argument, NULL, OPTION_LENIENT}, NULL,
-		"warn of unknown keys in the configuration file, and go on"},
+		"only warn of unknown keys in the configuration"},
 	{{"session", required_argument, NULL, 's'}, "NAME",
-		"name by which processes find the agent (default: $VFTR_SESSION or \"default\")"},
+		"the name under which processes find the agent"},
 	{{"preload", optional_argument, NULL, OPTION_PRELOAD}, "[=yes|no|auto]",
-		"preload the tracing library into COMMAND's processes"},
+		"preload the tracing library into processes"},
 	{{"require-profile", no_argument, NULL, OPTION_REQUIRE}, NULL,
-		"status 125 if COMMAND ends with 0 and there is no profile"},
+		"125 if COMMAND ends with 0 without a profile"},
 	{{"agent-launcher", required_argument, NULL, OPTION_LAUNCHER}, "CMD",
-		"start the agents of several nodes with CMD, one per node"},
+		"start the agents, one on each node, with CMD"},
 	{{"in-step", no_argument, NULL, OPTION_IN_STEP}, NULL,
-		"this process is one of those that a launcher starts"},
-	{{"quiet", no_argument, NULL, 'q'}, NULL, "do not say where the profile is"},
-	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+		"a launcher starts this in place of each rank"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "print nothing if the run goes well"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "this text"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"peers", required_argument, NULL, OPTION_PEERS}, "HOST:PORT,...",
-		"join the agents of these contacts over TCP, or of those in the file @FILE"},
+		"join these agents over TCP; @FILE has the list"},
 	{{"listen", required_argument, NULL, OPTION_LISTEN}, "ADDR:PORT",
-		"where others reach this agent; without --peers, wait for one with --expect"},
+		"listen for other agents at this address"},
 	{{"me", required_argument, NULL, OPTION_ME}, "N", "this agent's place in --peers, from 0"},
 	{{"interface", required_argument, NULL, OPTION_INTERFACE}, "NAME",
 		"use this network interface only"},
 	{{"secret", required_argument, NULL, OPTION_SECRET}, "FILE",
-		"what the agents have in common, mode 0600 (default: ~/.vftr-secret)"},
+		"the agents' secret; default: ~/.vftr-secret"},
 	{{"expect", required_argument, NULL, OPTION_EXPECT}, "N",
-		"wait for N processes, at the agents whose CONTACTs follow, too"},
+		"wait for N processes, here and at all CONTACTs"},
 	{{"within", required_argument, NULL, OPTION_WITHIN}, "TIME",
-		"wait no longer than this for them"},
+		"wait for them for at most this time"},
 	{{"on-death", required_argument, NULL, OPTION_ON_DEATH}, "keep|abort",
-		"what becomes of a session's processes when one of them dies"},
+		"when one dies, the others go on (default) or end"},
 	{{"print-contact", optional_argument, NULL, OPTION_PRINT_CONTACT}, "[=FILE]",
-		"say where this agent can be reached"},
+		"write the contact of this agent"},
 	{{"embedded", no_argument, NULL, OPTION_EMBEDDED}, NULL, NULL},
 	{{"sibling", no_argument, NULL, OPTION_SIBLING}, NULL, NULL},
 	{{"run", required_argument, NULL, OPTION_RUN}, NULL, NULL},
@@ -129,7 +130,7 @@ static const struct {
 
 static void print_usage(void)
 {
-	printf("Usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
+	printf("usage: vftr-node-agent [OPTIONS] -- COMMAND [ARGS...]   run COMMAND traced\n"
 	       "  or:  srun|mpirun ... vftr-node-agent --in-step [OPTIONS] -- COMMAND\n"
 	       "  or:  mpirun --map-by ppr:1:node vftr-node-agent [OPTIONS]   beside another "
 	       "mpirun\n"
@@ -151,8 +152,8 @@ static void print_usage(void)
 			options[i].argument ? options[i].argument : "");
 		printf("  %-28s %s\n", name, options[i].text);
 	}
-	printf("\nThe exit status is COMMAND's, 128+n if signal n ended it; 127 if there is no\n"
-	       "COMMAND, 126 if it cannot be executed, 125 if it was not run otherwise.\n"
+	printf("\nExit status: COMMAND's, 128+n if signal n ended it; 127 if COMMAND does not\n"
+	       "exist, 126 if it cannot be executed, 125 if it was not run for another reason.\n"
 	       "See vftr-node-agent(1).\n");
 }
 

@@ -22,14 +22,14 @@
 static const char usage[] =
 	"usage: vftr compress [OPTION...] RUN|FILE.vfd...\n"
 	"\n"
-	"Packs sampling files, or all of a folder, with zstd. They keep their names, and each\n"
+	"Packs sampling files, or all in a folder, with zstd. They keep their names, and every\n"
 	"command reads them as before.\n"
 	"\n"
-	"  -l, --level N      1 (fast) to 19 (small). Default: 9\n"
-	"  -d, --decompress   as they were before\n"
+	"  -l, --level N      1 (fast) to 19 (small); default: 9\n"
+	"  -d, --decompress   write the files as they were before\n"
 	"  -u, --unfinished   also files without an end, of agents that were killed; never one\n"
 	"                     that is still being written\n"
-	"  -q, --quiet        print nothing\n"
+	"  -q, --quiet        print nothing but what is wrong\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit status: 0 done, 1 a file was left as it is, 2 wrong usage.\n";

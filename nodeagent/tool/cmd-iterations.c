@@ -28,8 +28,8 @@ static const char usage[] =
 	"\n"
 	"vftr-analysis(7) says how the loop is found; iterations.of in vftr-config(5) names it.\n"
 	"\n"
-	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
-	"read, or wrong usage.\n";
+	"Exit status: 0 done, 1 done without files that could not be read, 2 nothing could\n"
+	"be read, or wrong usage.\n";
 
 static void print_csv(const struct run *run)
 {

@@ -26,21 +26,19 @@
 static const char usage[] =
 	"usage: vftr open [OPTIONS] RUN|FILE\n"
 	"\n"
-	"Opens the time line of a run in Perfetto's page, https://ui.perfetto.dev, which is told "
-	"to\n"
-	"fetch it from this machine: nothing is uploaded. RUN is the folder of a run that was\n"
-	"traced, FILE one of its sampling files or a file that Perfetto reads.\n"
+	"Opens the time line of a run in Perfetto's page, https://ui.perfetto.dev. The page\n"
+	"fetches it from this machine, and nothing is uploaded. RUN is a folder with sampling\n"
+	"files, FILE one of these or a file that Perfetto reads.\n"
 	"\n"
 	"  -n, --no-browser   only print the page's address\n"
-	"  -v, --viewer CMD   start this program with the file instead: a program and its\n"
-	"                     options; default: $VFTR_VIEWER, the key open.viewer, and\n"
-	"                     without them the page\n"
-	"  -f, --format F     what a run is turned into for the viewer, as by vftr export;\n"
-	"                     default: what the program is known to open, or perfetto\n"
+	"  -v, --viewer CMD   start this program, with options, in place of the page;\n"
+	"                     default: $VFTR_VIEWER, else the key open.viewer, else the page\n"
+	"  -f, --format F     turn a run into this format of vftr export for the viewer;\n"
+	"                     default: what the program is known to open, else perfetto\n"
 	"  -b, --base BASE    only the run of this name\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"It ends when the page has fetched the file, or with the viewer.\n"
+	"It ends when the page has fetched the file, or the viewer has ended.\n"
 	"\n"
 	"Exit status: 0 done, 1 done without what was damaged, or the viewer failed, 2 nothing\n"
 	"could be served or started, or wrong usage.\n";
@@ -266,8 +264,8 @@ int cmd_open(int argc, char **argv)
 	if (seen >= 0)
 		return seen;
 	if (format) {
-		complain("open: the page opens Perfetto's format only: not with --format, but for "
-			 "a viewer");
+		complain("open: --format is for a viewer; Perfetto's page opens its own format "
+			 "only");
 		return 2;
 	}
 	return serve_one(argv[optind], base, !alone);

@@ -18,15 +18,15 @@
 static const char usage_head[] =
 	"usage: vftr run [OPTION...] -- COMMAND [ARGUMENTS]\n"
 	"\n"
-	"Runs COMMAND traced, as it is: its input, output, exit status and signals stay.\n"
-	"COMMAND is a program, a script's interpreter, or mpirun, mpiexec or srun with\n"
-	"theirs. The results are in a new folder, vftr-NAME-DATE-TIME; the link\n"
-	"vftr-NAME-last leads to it.\n"
+	"Runs COMMAND traced; its input, output, exit status and signals stay as they are.\n"
+	"COMMAND is a program, a script, an interpreter with its script, or mpirun, mpiexec\n"
+	"or srun with what they start. The results are in a new folder,\n"
+	"vftr-NAME-DATE-TIME; the link vftr-NAME-last leads to it.\n"
 	"\n";
 static const char usage_tail[] =
 	"\n"
-	"Exit status: COMMAND's, 128+n if signal n ended it; 127 if there is no COMMAND,\n"
-	"126 if it cannot be executed, 125 if it was not run otherwise.\n";
+	"Exit status: COMMAND's, 128+n if signal n ended it; 127 if COMMAND does not exist,\n"
+	"126 if it cannot be executed, 125 if it was not run for another reason.\n";
 
 /*
  * What becomes of an option. keys: --set with them, up to NULL; a last one that ends with '='
@@ -41,43 +41,48 @@ static const struct run_option {
 	{"trace", 0, no_argument, NULL, {"sampling.active=true", "sampling.sample_interval=0"},
 		"record each call with its time, for vftr export"},
 	{"by-function", 0, no_argument, NULL, {"name_grouped_profile_table.show_table=true"},
-		"show also the sums of functions, whoever called them"},
+		"add a table of functions, summed over their callers"},
 	{"rank", 0, required_argument, "LIST", {"logfile_for_ranks="},
-		"write logs of these ranks, too, as 0,2-5 or all"},
+		"write a log of each of these ranks: 0,2-5 or all"},
 	{"only", 'F', required_argument, "NAME", {"filter.only="},
 		"record only this function and what it calls; a shell\n"
 		"                       pattern, or file:NAME for those of a source file;\n"
 		"                       may be repeated"},
 	{"not", 'N', required_argument, "NAME", {"filter.not="},
-		"do not record this function nor those that it calls"},
+		"do not record this function and those that it calls"},
 	{"depth", 0, required_argument, "N", {"filter.depth="},
 		"record functions down to this depth"},
 	{"time-filter", 0, required_argument, "TIME", {"filter.time="},
-		"keep shorter calls out of the time line, as 10us"},
+		"leave calls shorter than this, such as 10us, out of\n"
+		"                       the time line"},
 	{"preload", 0, optional_argument, "[=auto|yes|no]", {NULL},
-		"preload the tracing library; auto, the default: into\n"
-		"                       a program that is not linked with it"},
+		"preload the tracing library; auto, the default, does\n"
+		"                       it if the program is not linked with it"},
 	{PROGRAMS, 0, required_argument, "LIST", {NULL},
-		"trace only programs of these names, with commas and\n"
-		"                       as shell patterns; not make or the compilers it runs"},
+		"trace only programs with these names, such as\n"
+		"                       hydro,test_*, and not make or what it runs"},
 	{"output", 'o', required_argument, "DIR", {NULL},
-		"the folder to make; %p is the program, %j the batch\n"
-		"                       job, %d date and time, %h the host"},
+		"write the results into this folder; %p is the\n"
+		"                       program, %j the batch job, %d date and time, %h the\n"
+		"                       host"},
 	{"require-profile", 0, no_argument, NULL, {NULL},
-		"status 125 if COMMAND ends with 0 without a profile"},
-	{"config", 'c', required_argument, "FILE", {NULL}, "configuration (default: $VFTR_CONFIG)"},
+		"end with 125 if COMMAND ends with 0 and there is no\n"
+		"                       profile"},
+	{"config", 'c', required_argument, "FILE", {NULL},
+		"configuration file; default: $VFTR_CONFIG"},
 	{"set", 'k', required_argument, "KEY=VALUE", {NULL}, "change one key of the configuration"},
 	{"tag", 0, required_argument, "KEY=VALUE", {NULL},
-		"say something of this run, for its results; may be\n"
-		"                       repeated"},
+		"write this into the results; may be repeated"},
 	{"lenient", 0, no_argument, NULL, {NULL}, "warn of unknown keys in that file, and go on"},
 	{"session", 's', required_argument, "NAME", {NULL},
-		"name by which processes find the agent"},
+		"the name under which processes find the agent"},
 	{"agent-launcher", 0, required_argument, "CMD", {NULL},
 		"start the agents of several nodes with CMD"},
 	{"in-step", 0, no_argument, NULL, {NULL},
-		"this process is one of those that a launcher starts"},
-	{"quiet", 'q', no_argument, NULL, {NULL}, "do not say where the results are"},
+		"for a launcher that starts `vftr run' in place of each\n"
+		"                       rank, as in srun vftr run"},
+	{"quiet", 'q', no_argument, NULL, {NULL},
+		"print nothing at the end of a run that went well"},
 	{"help", 'h', no_argument, NULL, {NULL}, "this text"},
 };
 

@@ -12,23 +12,23 @@
 static const char usage_head[] =
 	"usage: vftr show [OPTIONS] RUN...\n"
 	"\n"
-	"Shows the functions of a run that took the most time, from its exact profile. RUN\n"
-	"is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
+	"Shows the functions of a run that took the most time, from its profile. RUN is a\n"
+	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
 	"  -p, --by-path      call paths instead of functions\n"
 	"  -s, --sort ORDER   excl (time without callees, default), incl (with them), calls,\n"
 	"                     or imbalance (time of the slowest rank beyond the mean)\n"
 	"  -F, --filter REGEX only functions (call paths) that match\n"
 	"  -n, --number N     at most so many rows, 0: all; default: 20, CSV and JSON: all\n"
-	"  -C, --columns LIST these columns, as calls,function; there are:\n";
+	"  -C, --columns LIST these columns, such as calls,function; there are:\n";
 static const char usage_tail[] =
 	"  -c, --csv          as CSV; times are seconds\n"
 	"  -j, --json         as JSON\n"
 	"  -b, --base BASE    only the run of this name\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
-	"read, or wrong usage.\n";
+	"Exit status: 0 done, 1 done without files that could not be read, 2 nothing could\n"
+	"be read, or wrong usage.\n";
 
 static void print_usage(void)
 {

@@ -13,20 +13,20 @@
 static const char usage[] =
 	"usage: vftr tree [OPTIONS] RUN...\n"
 	"\n"
-	"Shows which function calls which, and the time with all that is below, from the\n"
-	"exact profile of a run. RUN is a folder with node profiles (BASE_HOST.vfp,\n"
-	"HOST.vfp), or such files.\n"
+	"Shows which function calls which in a run, with the times of its profile. RUN is a\n"
+	"folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
-	"  -p, --percent P      only what has at least P percent of the run (of FUNCTION);\n"
-	"                       default: 1\n"
-	"  -d, --depth N        at most so many frames deep, 0: all; default: 50\n"
-	"  -f, --from FUNCTION  only below this function, wherever it is called\n"
+	"  -p, --percent P      only what has at least P percent of the time of the run, or\n"
+	"                       of FUNCTION; default: 1\n"
+	"  -d, --depth N        at most so many functions below each other, 0: all;\n"
+	"                       default: 50\n"
+	"  -f, --from FUNCTION  only this function and what is below it\n"
 	"  -r, --reverse        functions, and below each its callers\n"
 	"  -b, --base BASE      only the run of this name\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
-	"read, or wrong usage.\n";
+	"Exit status: 0 done, 1 done without files that could not be read, 2 nothing could\n"
+	"be read, or wrong usage.\n";
 
 static bool take_percent(const char *text, void *to)
 {

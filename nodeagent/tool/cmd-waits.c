@@ -21,12 +21,12 @@
 static const char usage[] =
 	"usage: vftr waits [OPTIONS] RUN...\n"
 	"\n"
-	"Shows what the calls of MPI in a run have waited for other ranks, and threads of OpenMP\n"
+	"Shows how long, in a run, calls of MPI waited for other ranks and threads of OpenMP\n"
 	"for locks that others had: by kind and call path, and by the rank or thread that was\n"
 	"late. RUN is a folder with node profiles (BASE_HOST.vfp, HOST.vfp), or such files.\n"
 	"\n"
-	"      --exact        from the sampling files in the folder, where all calls were\n"
-	"                     recorded: between all nodes, and what the late ranks did\n"
+	"      --exact        from the sampling files in the folder, in which all calls were\n"
+	"                     recorded: also between nodes, and what the late ranks did\n"
 	"  -r, --rank RANK    only waits for this rank and its threads\n"
 	"  -n, --number N     at most so many rows of each table, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, a line for each kind, call path and late rank; times are\n"
@@ -37,8 +37,8 @@ static const char usage[] =
 	"\n"
 	"vftr-analysis(7) explains the kinds.\n"
 	"\n"
-	"Exit status: 0 done, 1 done without files that are damaged, 2 nothing could be\n"
-	"read, or wrong usage.\n";
+	"Exit status: 0 done, 1 done without files that could not be read, 2 nothing could\n"
+	"be read, or wrong usage.\n";
 
 static void put_late_path(const struct run *run, const struct profile_wait *q)
 {

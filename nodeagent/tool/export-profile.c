@@ -65,7 +65,7 @@ static int format_of(const struct export_format *format)
 		if (!strcmp(formats[i].name, format->name))
 			return (int)i;
 	complain("export: %s is a time line, which a profile does not have: record one with "
-		 "sampling.active; folded and speedscope show profiles",
+		 "vftr run --trace; folded and speedscope show profiles",
 		format->name);
 	return -1;
 }
