@@ -186,17 +186,17 @@ static double median_between(const struct main_loop *l, size_t from, size_t to, 
 }
 
 /* The median of the last third against that of the first one. */
-static double trend_of(const struct main_loop *l, double *v)
+static void find_growth(struct main_loop *l, double *v)
 {
 	const size_t third = l->n_steps / 3;
-	double first, last, apart;
+	double apart;
 
 	if (l->n_steps < TREND_STEPS || l->median <= 0.0)
-		return 0.0;
-	first = median_between(l, 0, third, v);
-	last = median_between(l, l->n_steps - third, l->n_steps, v);
+		return;
+	l->growth = median_between(l, l->n_steps - third, l->n_steps, v) -
+		    median_between(l, 0, third, v);
 	apart = (double)(l->steps[l->n_steps - third].first - l->steps[0].first);
-	return 100.0 / apart * (last - first) / l->median;
+	l->trend = 100.0 / apart * l->growth / l->median;
 }
 
 /* ---- kinds ------------------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ static void measure_loop(struct main_loop *l)
 	l->p99 = quantile(sorted, l->n_steps, 0.99);
 	for (size_t i = 0; i < l->n_steps; i++)
 		l->excess += fmax(0.0, l->steps[i].mean - l->median) * (double)l->steps[i].n;
-	l->trend = trend_of(l, v);
+	find_growth(l, v);
 	find_kinds(l, sorted, v);
 	find_slow(l, v);
 	main_loop_explain(l);

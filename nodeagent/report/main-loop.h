@@ -76,8 +76,9 @@ struct main_loop {
 	uint64_t per_step; /* a power of 2 */
 	double sum, mpi;   /* seconds of a rank on average, in the loop; the part in MPI */
 	double median, p90, p99, least, most;
-	double trend;		  /* longer every 100 iterations, by this part of the median */
-	double excess;		  /* seconds above the median, of a rank on average */
+	double growth; /* seconds from the median of the first third to that of the last */
+	double trend;  /* that for every 100 iterations, as part of the median */
+	double excess; /* seconds above the median, of a rank on average */
 	struct loop_excess parts; /* of it */
 	struct loop_efficiency efficiency;
 	bool has_waits;	   /* waits for other ranks are known; else `transfer' is all time in MPI */

@@ -108,8 +108,11 @@ static void print_loop(FILE *f, const struct report *r, const struct main_loop *
 	fprintf(f, "90 %% within %s, ", quantity_seconds(l->p90).text);
 	fprintf(f, "99 %% within %s, ", quantity_seconds(l->p99).text);
 	fprintf(f, "longest %s", quantity_seconds(l->most).text);
-	fprintf(f, "; %.1f %% %s every 100\n", 100.0 * fabs(l->trend),
-		l->trend < 0.0 ? "shorter" : "longer");
+	if (l->growth != 0.0)
+		fprintf(f, "; last third %s %s than the first",
+			quantity_seconds(fabs(l->growth)).text,
+			l->growth < 0.0 ? "shorter" : "longer");
+	fputc('\n', f);
 	print_excess(f, l);
 	if (l->ranks > 1)
 		fprintf(f,

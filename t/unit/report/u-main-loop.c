@@ -115,7 +115,20 @@ START_TEST(kinds)
 	is(l.kinds[1].median, 0.050);
 	ck_assert_uint_eq(l.n_slow, 0);
 	ck_assert_uint_eq(l.steps[3].kind, 1);
+	is(l.growth, 0.0);
 	is(l.trend, 0.0);
+}
+END_TEST
+
+/* By the trend, 100 iterations would be shorter by five times the median. */
+START_TEST(a_slow_start)
+{
+	for (uint64_t i = 0; i < 60; i++)
+		both(2, i, i < 20 ? 30 : 10, 0, i < 20 ? 30 : 10, 0);
+	make();
+	is(l.median, 0.010);
+	is(l.growth, -0.020);
+	is(l.trend, -5.0);
 }
 END_TEST
 
@@ -142,6 +155,7 @@ START_TEST(growth)
 		both(2, i, 10 + 0.01 * (double)i, 0, 10 + 0.01 * (double)i, 0);
 	make();
 	is(l.median, 0.010995);
+	is(l.growth, 0.00134);
 	is(l.trend, 1.0 / 10.995 * 134 / 134);
 	ck_assert_uint_eq(l.n_kinds, 1);
 }
@@ -317,9 +331,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {none, numbers, kinds, no_more_kinds_than_there_is_room_for,
-		growth, which_loop, others_have_it_too, one_that_most_have_chosen_goes_first,
-		nobody_has_chosen_it, ranks_with_other_steps, causes, efficiencies,
-		in_json_and_summary};
+		growth, a_slow_start, which_loop, others_have_it_too,
+		one_that_most_have_chosen_goes_first, nobody_has_chosen_it, ranks_with_other_steps,
+		causes, efficiencies, in_json_and_summary};
 	Suite *s = suite_create("main-loop");
 	TCase *c = tcase_create("main-loop");
 
