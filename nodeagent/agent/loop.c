@@ -24,6 +24,7 @@
 #include "nodeagent/process/drain.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/agent/deadlock.h"
+#include "nodeagent/agent/jobs/jobs.h"
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/agent/snapshot.h"
@@ -208,7 +209,8 @@ static void flight_exchange(struct agent *a)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = peers_attend(a), session = sessions_tick(a), idle = deadlock_tick(a);
-	double callers = callers_tick(&a->host), step = in_step_tick(a), live = live_tick(a);
+	double callers = callers_tick(&a->host), step = in_step_tick(a);
+	double live = live_tick(a), jobs = jobs_tick(a);
 	bool now;
 
 	supervised_look(a);
@@ -226,6 +228,8 @@ static bool finished(struct agent *a, double *wait_s)
 		again = step;
 	if (live < again)
 		again = live;
+	if (jobs < again)
+		again = jobs;
 	if (again < *wait_s)
 		*wait_s = again;
 	return now;
@@ -318,6 +322,7 @@ void agent_serve(struct agent *a)
 	a->readers = NULL;
 	live_end(a);
 	flight_exchange(a);
+	jobs_tick(a);
 	live_free(a);
 	metrics_file_end(a);
 }

@@ -92,6 +92,8 @@ static uint32_t put_runs(struct reporter *r, const struct visit *v)
 	const uint32_t n = v->i->n;
 	uint32_t runs = 0;
 
+	if (v->i->asks)
+		return 0;
 	if (v->i->kind == COLLECTIVE_CHAIN) {
 		for (uint32_t from = 0, end; from < n; from = end, runs++) {
 			end = run_end(v->calls, from, n);
@@ -254,6 +256,17 @@ static void add_estimate(const struct counter *c, uint64_t *sum, uint64_t ticks)
 	*sum = more < TICKS_MOST - *sum ? *sum + more : TICKS_MOST;
 }
 
+/* world: as an answer has it. */
+static uint32_t late_rank(const struct counter *c, const struct elsewhere_comm *comm,
+	struct traffic *p, uint32_t world)
+{
+	const uint64_t job = world & ELSEWHERE_CHILD ? comm->child_job : comm->job;
+
+	if (!comm->child_job || world == UINT32_MAX)
+		return world;
+	return c->clock->late(c->clock->arg, p, job, world & ~ELSEWHERE_CHILD);
+}
+
 /* Where one call stands for several nobody knows what else they have completed. */
 static void add_wait(struct counter *c, const struct visit *v, const struct elsewhere_call *call,
 	uint32_t world, uint64_t ticks, uint64_t error)
@@ -263,6 +276,7 @@ static void add_wait(struct counter *c, const struct visit *v, const struct else
 
 	if (!p)
 		return;
+	world = late_rank(c, v->comm, p, world);
 	if (!i->blocks && c->each == 1)
 		longest_add(c->longest, p,
 			&(struct longest_wait){.enter = call->enter,
@@ -389,6 +403,8 @@ static const struct elsewhere_call *root_of(const struct visit *v)
 
 static bool is_needy(const struct visit *v, const struct elsewhere_call *call)
 {
+	if (v->i->asks)
+		return true;
 	switch (v->i->kind) {
 	case COLLECTIVE_FROM_ROOT:
 		return call->rank != v->i->root;
@@ -399,11 +415,19 @@ static bool is_needy(const struct visit *v, const struct elsewhere_call *call)
 	}
 }
 
+/* Of those that they need the last one of this node, or NULL. */
+static const struct elsewhere_call *last_here(const struct visit *v)
+{
+	if (v->i->asks)
+		return NULL;
+	return v->i->kind == COLLECTIVE_FROM_ROOT ? root_of(v) : latest(v->calls, 0, v->i->n);
+}
+
 /* All members wait for one, the last or the root. A root of this node needs no answer. */
 static void count_together(struct counter *c, const struct visit *v)
 {
 	const bool from_root = v->i->kind == COLLECTIVE_FROM_ROOT;
-	const struct elsewhere_call *last = from_root ? root_of(v) : latest(v->calls, 0, v->i->n);
+	const struct elsewhere_call *last = last_here(v);
 	const struct home_answer a = next_answer(c, v);
 	const bool own_root = from_root && last, known = own_root || a.status == HOME_KNOWN;
 	struct awaited on = {0};
@@ -443,7 +467,7 @@ static void count_comm(struct counter *c, const struct elsewhere_comm *comm, uin
 	c->sums->calls += comm->ever;
 	begin_visits(&v, comm);
 	while (next_visit(&v)) {
-		if (!(v.hash & (c->each - 1)))
+		if (!(v.hash & (c->each - 1)) && !v.i->tells)
 			count_instance(c, &v);
 		else
 			for (uint32_t n = answers_of(&v); n; n--)

@@ -13,12 +13,15 @@
 
 struct elsewhere;
 struct longest;
+struct traffic;
 
 /* The one clock of all agents. */
 struct asking_clock {
 	uint64_t (*global)(const void *arg, uint64_t ticks); /* ns */
 	uint64_t (*ticks)(const void *arg, uint64_t global);
 	const void *arg;
+	/* what stands for that rank of another job in waits of t (node_wait.late) */
+	uint32_t (*late)(const void *arg, struct traffic *t, uint64_t job, uint32_t rank);
 	uint64_t error_ns;    /* the greatest of this agent's; UINT64_MAX: not known */
 	uint64_t error_ticks; /* that of the difference to any other one; UINT64_MAX: not known */
 };

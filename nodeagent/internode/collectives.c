@@ -264,6 +264,13 @@ static uint64_t own_ticks(const void *arg, uint64_t time)
 	return internode_ticks(arg, time);
 }
 
+static uint32_t late_rank(const void *arg, struct traffic *t, uint64_t job, uint32_t rank)
+{
+	const struct host *host = arg;
+
+	return host->matching ? matching_late_of(host->matching, t, job, rank) : UINT32_MAX;
+}
+
 /* Words of the answers about all calls, whose homes are one agent's at worst. */
 static size_t answers_most(const struct elsewhere *e)
 {
@@ -281,7 +288,8 @@ static void begin_comparing(struct comparing *x, struct host *host, int size, in
 	*x = (struct comparing){.host = host,
 		.transport = size > 1 ? host->transport : NULL,
 		.e = host->sync ? sync_elsewhere(host->sync) : NULL,
-		.clock = {global_time, own_ticks, host, internode_clock_error(host), UINT64_MAX},
+		.clock = {global_time, own_ticks, host, late_rank, internode_clock_error(host),
+			UINT64_MAX},
 		.answers = xcalloc((size_t)size, sizeof(*x->answers)),
 		.heard = xcalloc((size_t)size, sizeof(*x->heard)),
 		.refused = xcalloc((size_t)size, sizeof(*x->refused)),

@@ -103,6 +103,8 @@ const struct process *matching_process(const struct matching *m, uint64_t proc_i
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
 /* A late process here, of another job than that of t, which may be NULL: traffic_late_job(). */
 uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t);
+/* The same of a rank of a job, which may be that of t. */
+uint32_t matching_late_of(const struct matching *m, struct traffic *t, uint64_t job, uint32_t rank);
 /*
  * Counts what the late process did during wait w, if that is known; t: of the process that waited.
  */

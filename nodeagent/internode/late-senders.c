@@ -53,6 +53,13 @@ uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traff
 	return p && p->traffic && t ? traffic_late_job(t, p->traffic) : UINT32_MAX;
 }
 
+uint32_t matching_late_of(const struct matching *m, struct traffic *t, uint64_t job, uint32_t rank)
+{
+	if (traffic_job(t) == job)
+		return rank;
+	return matching_late_job(m, match_proc_id(job, rank), t);
+}
+
 static struct thread_pair pair_about(const struct longest_about *a)
 {
 	return (struct thread_pair){.from = a->from,

@@ -63,6 +63,8 @@ static void note_spawned(struct process *p, const struct wire_rank *m)
 	root = name_of(port, (size_t)(dot - port), dot + 1);
 	spawns_add_job(
 		sync_spawns(p->host->sync), m->job, (uint32_t)m->size, p->connected_ticks, &root);
+	if (!m->rank)
+		spawns_tell_job(sync_spawns(p->host->sync), m->job);
 	process_has_spawned(p);
 }
 

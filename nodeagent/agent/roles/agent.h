@@ -47,6 +47,7 @@ struct agent {
 	struct sessions *sessions;    /* of processes without MPI (session.h) */
 	struct metrics *metrics;      /* a file for Prometheus (live/metrics), or NULL */
 	struct live *live;	      /* for viewers (live/exchange); NULL: none yet */
+	double jobs_next;	      /* s: jobs_tick(), where clocks were not compared yet */
 	uint64_t back_raw_ns;	      /* when the loop was last awake; 0: it has not begun */
 	struct run_start *start;      /* how the run was started (run-start.h), or NULL */
 	struct late_search *late;     /* for agents that processes started (late-profiles.h) */

@@ -21,6 +21,10 @@
 #define LOOK_IDLE_S 1.0
 #define LOOK_KEPT_S 0.5 /* while events of others may be written */
 #define LOOK_MOST_S 0.25
+/* The same while news are awaited: a twentieth of the time since the last ones, in these bounds. */
+#define LOOKS_NEWS	  20
+#define LOOK_NEWS_LEAST_S 0.01
+#define LOOK_NEWS_MOST_S  0.5
 
 #define GRACE_PERIODS	2.5
 #define GRACE_LEAST_S	2.0
@@ -115,6 +119,8 @@ static const char *what_is_wrong(const struct agent *a, const struct live_messag
 		return "it is of no kind";
 	if (m->kind == LIVE_VIEW && !is_part(m, bytes - sizeof(*m)))
 		return "it is no part of a view";
+	if (m->kind == LIVE_NEWS && bytes == sizeof(*m))
+		return "it has no news";
 	if (m->kind == LIVE_SWITCH && bytes != sizeof(*m) + sizeof(struct function_switch))
 		return "it is no order for a function";
 	if (m->root >= (uint32_t)a->host.transport->size || !m->number)
@@ -163,7 +169,11 @@ static void take_message(struct agent *a, int from, const void *buf, size_t byte
 		break;
 	case LIVE_EVENT:
 		live_event_take(a, &m);
-		live_event_pass(a, &m);
+		live_event_pass(a, &m, NULL, 0);
+		break;
+	case LIVE_NEWS:
+		live_news_take(a, (const char *)buf + sizeof(m), bytes - sizeof(m));
+		live_event_pass(a, &m, (const char *)buf + sizeof(m), bytes - sizeof(m));
 		break;
 	case LIVE_VIEW:
 		live_tree_take(a, from, &m, (const char *)buf + sizeof(m), bytes - sizeof(m), now);
@@ -224,7 +234,16 @@ static void keep_own_tree(struct agent *a, double now)
 	live_tree_ask(a, &m, -1, now);
 }
 
-static double next_look(const struct agent *a, bool alone)
+static double look_for_news(const struct live *l, double now)
+{
+	const double s = (now - l->news_at) / LOOKS_NEWS;
+
+	return s < LOOK_NEWS_LEAST_S  ? LOOK_NEWS_LEAST_S
+	       : s > LOOK_NEWS_MOST_S ? LOOK_NEWS_MOST_S
+				      : s;
+}
+
+static double next_look(const struct agent *a, bool alone, double now)
 {
 	double s = a->live->listens ? NEVER_S : LOOK_IDLE_S;
 
@@ -232,6 +251,8 @@ static double next_look(const struct agent *a, bool alone)
 		return NEVER_S;
 	if (a->host.conf->sampling_keep > 0)
 		s = LOOK_KEPT_S;
+	if (a->live->news_awaited)
+		s = look_for_news(a->live, now);
 	for (size_t i = 0; i < a->live->n_trees; i++) {
 		const double part = a->live->trees[i].period / 4;
 
@@ -272,7 +293,7 @@ double live_tick(struct agent *a)
 	}
 	live_viewers_tick(a, now);
 	keep_own_tree(a, now);
-	again = all ? next_look(a, alone) : 0;
+	again = all ? next_look(a, alone, now) : 0;
 	again = live_viewers_next(l) < again ? live_viewers_next(l) : again;
 	for (size_t i = l->n_trees; i-- > 0;) { /* one may end, and another one take its place */
 		const double s = live_tree_tick(a, &l->trees[i], now);
@@ -299,12 +320,16 @@ static void drop_messages(struct agent *a)
 		memcpy(&m, buf, bytes < sizeof(m) ? bytes : sizeof(m));
 		if (!what_is_wrong(a, &m, bytes) && m.kind == LIVE_EVENT)
 			live_event_take(a, &m);
+		else if (!what_is_wrong(a, &m, bytes) && m.kind == LIVE_NEWS)
+			live_news_take(a, (const char *)buf + sizeof(m), bytes - sizeof(m));
 		free(buf);
 	}
 }
 
 void live_free(struct agent *a)
 {
+	if (a->live)
+		live_news_free(a->live);
 	free(a->live);
 	a->live = NULL;
 }
@@ -321,6 +346,6 @@ void live_end(struct agent *a)
 	live_trees_end(l);
 	free(l->own_where);
 	l->own_where = NULL;
-	if (!l->n_events)
+	if (!l->n_events && !l->n_news)
 		live_free(a);
 }

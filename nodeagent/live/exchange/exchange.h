@@ -17,6 +17,7 @@
 #define VFTR_NODEAGENT_LIVE_EXCHANGE_EXCHANGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/process/observer.h"
 
@@ -39,6 +40,18 @@ void live_event_tell(struct agent *a, const struct live_event *e);
  * the first ones are kept.
  */
 bool live_event_next(struct agent *a, struct live_event *e);
+
+/*
+ * News for all other agents that are known, of at most LIVE_NEWS_BYTES, whose meaning is the
+ * caller's. any: some have come. next: what another agent has told, *bytes long; the caller frees
+ * it; NULL: there is none. await: news are expected soon, so it is looked for them more often where
+ * nothing rings for a message.
+ */
+#define LIVE_NEWS_BYTES 2048
+void live_news_tell(struct agent *a, const void *news, size_t bytes);
+bool live_news_any(const struct agent *a);
+void *live_news_next(struct agent *a, size_t *bytes);
+void live_news_await(struct agent *a, bool awaited);
 
 /* Takes the requests of viewers. */
 extern const struct process_observer live_observer;

@@ -14,6 +14,7 @@
 
 struct agent;
 struct function_switch;
+struct live_news;
 struct sampler;
 struct where;
 
@@ -24,6 +25,7 @@ struct where;
 #define LIVE_BRANCHES_MAX 272  /* agents that one agent asks: a few, and those below silent ones */
 #define LIVE_PART_MOST	  2048 /* bytes: MPI libraries send so many without asking the other side */
 #define LIVE_EVENTS_MAX	  8    /* of a moment; more are of no use */
+#define LIVE_NEWS_MAX	  256  /* of others, that nobody has taken yet; further ones are lost */
 #define LIVE_VIEWERS_MAX  8    /* of this agent */
 #define LIVE_VIEWERS_LOOK 5.0  /* s */
 #define LIVE_PERIOD_LEAST 0.25 /* s */
@@ -37,6 +39,7 @@ enum live_kind {
 	LIVE_EVENT,   /* down: something has happened at the root (struct live_event) */
 	LIVE_VIEW,    /* up: with a part of a packed view behind it */
 	LIVE_SWITCH,  /* down: with a struct function_switch behind it */
+	LIVE_NEWS,    /* down: with news of the root behind it (live_news_tell()) */
 	LIVE_KINDS_END
 };
 
@@ -109,7 +112,11 @@ struct live {
 	unsigned refused;			   /* lines about messages that make no sense */
 	struct live_event events[LIVE_EVENTS_MAX]; /* of others, that nobody has taken yet */
 	size_t n_events;
-	bool full; /* a line was written that too many agents have viewers */
+	struct live_news *news, **news_end; /* the same of news; oldest first */
+	size_t n_news;
+	bool news_awaited; /* live_news_await() */
+	double news_at;	   /* s; when they were awaited first, or came last */
+	bool full;	   /* a line was written that too many agents have viewers */
 };
 
 /* exchange.c: sends a message with a part of a view or nothing behind it. False: it has not left.
@@ -127,12 +134,14 @@ double live_first_grace(const struct agent *a, double period);
 double live_patience(const struct agent *a);
 
 /*
- * events.c: takes an event of another agent; passes one on to the agents below; takes a viewer's
- * wish for one.
+ * events.c: takes an event, or news, of another agent; passes one on to the agents below, with what
+ * is behind it; takes a viewer's wish for one.
  */
 void live_event_take(struct agent *a, const struct live_message *m);
-void live_event_pass(struct agent *a, const struct live_message *m);
+void live_news_take(struct agent *a, const void *news, size_t bytes);
+void live_event_pass(struct agent *a, const struct live_message *m, const void *part, size_t bytes);
 void live_event_wish(struct live *l, uint64_t stamp);
+void live_news_free(struct live *l);
 
 /* trees.c */
 struct live_tree *live_tree_of(struct live *l, int root);

@@ -71,6 +71,11 @@ void traffic_rank(struct traffic *t, int rank, uint64_t job)
 	sums_rank_changed(t);
 }
 
+uint64_t traffic_job(const struct traffic *t)
+{
+	return t->job;
+}
+
 _Static_assert(TRAFFIC_COMMS_MAX == 262144 && TRAFFIC_RUNS_MAX == 1048576 &&
 		       TRAFFIC_REQUESTS_MAX == 1048576 && TRAFFIC_EARLY_MAX == 65536 &&
 		       TRAFFIC_PEERS_MAX == 1048576 && TRAFFIC_SUMS_MAX == 4096 &&

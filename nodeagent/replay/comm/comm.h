@@ -158,6 +158,8 @@ bool traffic_in_use(const struct traffic *t);
 /* World rank of this process, and of which job. */
 void traffic_rank(struct traffic *t, int rank, uint64_t job);
 
+uint64_t traffic_job(const struct traffic *t);
+
 /* From now on its messages go to the matcher, with ranks in this job. match NULL: no more. */
 void traffic_match(struct traffic *t, struct match_process *match, uint64_t job);
 

@@ -113,8 +113,8 @@ static struct elsewhere_comm *comm_like(struct elsewhere *e, const struct elsewh
 		return e->comms[known - 1].size == like->size ? &e->comms[known - 1] : NULL;
 	if (e->n_comms >= ELSEWHERE_COMMS_MAX)
 		return NULL;
-	*LIST_ADD(e, comms) =
-		(struct elsewhere_comm){.id = like->id, .job = like->job, .size = like->size};
+	*LIST_ADD(e, comms) = (struct elsewhere_comm){
+		.id = like->id, .job = like->job, .child_job = like->child_job, .size = like->size};
 	match_table_add(&e->at, like->id, like->job, (void *)(uintptr_t)e->n_comms);
 	e->bytes += sizeof(*like);
 	return &e->comms[e->n_comms - 1];
@@ -135,7 +135,7 @@ void elsewhere_add(struct elsewhere *e, const struct elsewhere_comm *like,
 		e->refused += i->n;
 		return;
 	}
-	c->ever += i->n + like->ever;
+	c->ever += (i->tells ? 0 : i->n) + like->ever;
 	while (c->log2 < like->log2)
 		make_rare(e, c);
 	if (!is_kept(c, i->ticket))

@@ -22,16 +22,18 @@ struct traffic;
 #define ELSEWHERE_COMMS_MAX (1u << 16)
 #endif
 #define ELSEWHERE_LOG2_MAX 31u /* of one in 2^n instances that is kept */
+#define ELSEWHERE_CHILD	   (1u << 31)
 
 /* What one member did. */
 struct elsewhere_call {
 	uint64_t start; /* when it came to the call; ticks of this agent, as all times here */
 	uint64_t enter, leave; /* of the call that waited: if the collective call did not block, the
 				  one that completed it */
-	uint32_t rank;	       /* in the communicator */
-	uint32_t world;	       /* rank in its job; UINT32_MAX: in another one */
-	uint32_t process;      /* elsewhere_process() */
-	uint32_t path;	       /* of the call: traffic_wait() */
+	uint32_t rank;	       /* in the communicator, or in its group of an intercommunicator */
+	/* rank in its job, and ELSEWHERE_CHILD if that is child_job; UINT32_MAX: in another one */
+	uint32_t world;
+	uint32_t process; /* elsewhere_process() */
+	uint32_t path;	  /* of the call: traffic_wait() */
 };
 
 /*
@@ -45,10 +47,14 @@ struct elsewhere_instance {
 	uint8_t kind;  /* enum collective_kind */
 	uint8_t wait;  /* enum wait_kind */
 	bool blocks;   /* else the calls that complete it wait, which may complete others, too */
+	/* of an intercommunicator, whose groups are communicators here: its calls wait for the
+	 * group, and are not of it; they are of it, and do not wait for it */
+	bool asks, tells;
 };
 
 struct elsewhere_comm {
-	uint64_t id, job; /* job: whose ranks its members are */
+	uint64_t id, job;   /* job: whose ranks its members are */
+	uint64_t child_job; /* or of this one, which that has spawned or met; 0: of none */
 	uint32_t size;
 	uint32_t log2; /* one in 2^log2 instances is kept */
 	uint64_t ever; /* calls that were given to elsewhere_add() and before it, kept or not */

@@ -73,14 +73,12 @@ struct comm {
 	struct sampled_comm *sampled; /* ../sampling/sampling.h, or NULL */
 };
 
-/*
- * True if agents compare the collective calls of c at the end, as members of it are on other nodes.
- * Not those of an intercommunicator, of which only the members on this node are compared. Members
- * that have ended count as members of this node.
+/* A number for the group of a communicator between two jobs that the process is in; 0: not known.
  */
-static inline bool has_members_elsewhere(const struct comm *c)
+uint32_t spawned_side(const struct comm *c);
+static inline bool has_spawned_side(const struct comm *c)
 {
-	return !c->remote_size && c->local_most < c->size;
+	return c->spawned && spawned_side(c);
 }
 
 /* Ranks that records may name: of the remote group, if there is one. */
@@ -93,6 +91,16 @@ static inline uint32_t comm_ranks(const struct comm *c)
 static inline uint32_t comm_all(const struct comm *c)
 {
 	return c->remote_size + c->size;
+}
+
+/*
+ * True if agents compare the collective calls of c at the end, as members of it are on other nodes.
+ * Of an intercommunicator only if it is known to lead to a spawned job; of others only the members
+ * on this node are compared. Members that have ended count as members of this node.
+ */
+static inline bool has_members_elsewhere(const struct comm *c)
+{
+	return c->local_most < comm_all(c) && (!c->remote_size || has_spawned_side(c));
 }
 
 /*
@@ -341,12 +349,6 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used);
 /* Whether a process of the other side of this communicator has this rank in this job. */
 bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank);
-/* A number for the group that the process is in; 0: not known. */
-uint32_t spawned_side(const struct comm *c);
-static inline bool has_spawned_side(const struct comm *c)
-{
-	return c->spawned && spawned_side(c);
-}
 /*
  * True if one of these processes is in a job that the job of the other one has spawned, or met by
  * a port.

@@ -30,6 +30,7 @@ struct traffic_track;
 #define FEW	 2u  /* arrivals for which an instance has room */
 #define MANY	 16u /* further ones for which there is room in a block */
 #define PAIR_IDS 2u  /* the ids of pairs, among hashes of windows' ids */
+#define SIDE_IDS 3u  /* those of groups of intercommunicators, among hashes of theirs */
 
 #ifndef SYNC_AT_ONCE
 #define SYNC_AT_ONCE  16u /* members: of no more, waits are counted when the last has come */

@@ -352,45 +352,165 @@ static bool is_apart(const struct sync *s, const struct instance *i)
 	return s->elsewhere && has_members_elsewhere(i->comm) && !(i->of_pair && i->n > 1);
 }
 
+/* ---- members on other nodes ----------------------------------------------------------------- */
+
+static struct elsewhere_call *add_call(
+	struct sync *s, struct elsewhere_call *to, const struct arrival *a, uint32_t world)
+{
+	if (!a->traffic->elsewhere)
+		a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
+	*to = (struct elsewhere_call){.start = a->since,
+		.enter = a->blocks ? a->since : a->enter,
+		.leave = a->until,
+		.rank = a->rank,
+		.world = world,
+		.process = a->traffic->elsewhere,
+		.path = a->path};
+	return to;
+}
+
+static struct elsewhere_instance instance_elsewhere(
+	const struct instance *i, const struct arrival *first, uint32_t n)
+{
+	return (struct elsewhere_instance){.ticket = i->ticket,
+		.root = i->root,
+		.n = n,
+		.kind = i->kind,
+		.wait = i->wait,
+		.blocks = first->blocks};
+}
+
 /* of: by rank. */
-static void hand_over(struct sync *s, const struct instance *i, struct arrival *const *of)
+static void hand_over_job(struct sync *s, const struct instance *i, struct arrival *const *of)
 {
 	const struct comm *c = i->comm;
 	const bool own = !c->job || c->job == i->traffic->job;
+	const struct elsewhere_instance all = instance_elsewhere(i, of[0], i->n);
 	struct elsewhere_call *calls;
 
 	if (i->n > c->size) /* processes lie */
 		return;
 	calls = xcalloc(i->n, sizeof(*calls));
-	for (uint32_t k = 0; k < i->n; k++) {
-		const struct arrival *a = of[k];
-
-		if (!a->traffic->elsewhere)
-			a->traffic->elsewhere = elsewhere_process(s->elsewhere, a->traffic);
-		calls[k] = (struct elsewhere_call){.start = a->since,
-			.enter = a->blocks ? a->since : a->enter,
-			.leave = a->until,
-			.rank = a->rank,
-			.world = own ? comm_world(c, a->rank) : UINT32_MAX,
-			.process = a->traffic->elsewhere,
-			.path = a->path};
-	}
+	for (uint32_t k = 0; k < i->n; k++)
+		add_call(s, &calls[k], of[k], own ? comm_world(c, of[k]->rank) : UINT32_MAX);
 	elsewhere_add(s->elsewhere,
 		&(struct elsewhere_comm){.id = i->id,
 			.job = c->job ? c->job : i->traffic->job,
 			.size = c->size,
 			.log2 = c->sampled ? c->sampled->most : 0,
 			.ever = c->sampled ? c->sampled->skipped : 0},
-		&(struct elsewhere_instance){.ticket = i->ticket,
-			.root = i->root,
-			.n = i->n,
-			.kind = i->kind,
-			.wait = i->wait,
-			.blocks = of[0]->blocks},
-		calls);
+		&all, calls);
 	free(calls);
 	if (c->sampled)
 		c->sampled->skipped = 0;
+}
+
+/* A communicator between two jobs. */
+struct both_jobs {
+	struct elsewhere_comm comm;
+	uint32_t size[2]; /* of the groups of parents and children */
+};
+
+static bool is_of_child(const struct both_jobs *b, const struct arrival *a)
+{
+	return a->traffic->job != b->comm.job;
+}
+
+/* Adds the calls for which there is a place in `calls`: those of one side, or of both. */
+static void add_calls(struct sync *s, const struct both_jobs *b, struct elsewhere_comm comm,
+	struct elsewhere_instance part, const struct elsewhere_call *calls)
+{
+	comm.child_job = b->comm.child_job;
+	if (part.n && part.n <= comm.size)
+		elsewhere_add(s->elsewhere, &comm, &part, calls);
+}
+
+/* Whether others wait for a member of an intercommunicator, or it for them. */
+static bool does_tell(const struct instance *i, const struct arrival *a)
+{
+	return i->kind == COLLECTIVE_FROM_ROOT ? a->is_root
+	       : i->kind == COLLECTIVE_TO_ROOT ? !a->is_root && !a->no_root
+					       : true;
+}
+
+static bool does_ask(const struct instance *i, const struct arrival *a)
+{
+	return i->kind == COLLECTIVE_FROM_ROOT ? !a->is_root && !a->no_root
+	       : i->kind == COLLECTIVE_TO_ROOT ? a->is_root
+					       : true;
+}
+
+/* The members of one side, whose group others wait for, and which wait for that of the others. */
+static void hand_over_side(struct sync *s, const struct instance *i, struct arrival *const *of,
+	const struct both_jobs *b, bool child)
+{
+	struct elsewhere_call *calls = xcalloc(i->n, sizeof(*calls));
+
+	for (int asks = 0; asks < 2; asks++) {
+		const bool group = asks ? !child : child;
+		struct elsewhere_comm comm = b->comm;
+		struct elsewhere_instance part = instance_elsewhere(i, of[0], 0);
+
+		part.asks = asks;
+		part.tells = !asks;
+		for (uint32_t k = 0; k < i->n; k++) {
+			if (is_of_child(b, of[k]) != child ||
+				!(asks ? does_ask : does_tell)(i, of[k]))
+				continue;
+			if (part.tells)
+				part.root = of[k]->rank;
+			add_call(s, &calls[part.n++], of[k],
+				(uint32_t)of[k]->traffic->rank | (child ? ELSEWHERE_CHILD : 0));
+		}
+		comm.id = elsewhere_hash(i->id, SIDE_IDS, group);
+		comm.size = b->size[group];
+		add_calls(s, b, comm, part, calls);
+	}
+	free(calls);
+}
+
+/* All members wait for each other, whichever job they are of. */
+static void hand_over_both(struct sync *s, const struct instance *i, struct arrival *const *of,
+	const struct both_jobs *b)
+{
+	const struct elsewhere_instance all = instance_elsewhere(i, of[0], i->n);
+	struct elsewhere_comm comm = b->comm;
+	struct elsewhere_call *calls = xcalloc(i->n, sizeof(*calls));
+
+	comm.id = i->id;
+	comm.size = comm_all(i->comm);
+	for (uint32_t k = 0; k < i->n; k++) {
+		const bool child = is_of_child(b, of[k]);
+		struct elsewhere_call *to = add_call(s, &calls[k], of[k],
+			(uint32_t)of[k]->traffic->rank | (child ? ELSEWHERE_CHILD : 0));
+
+		if (i->comm->remote_size && child)
+			to->rank += b->size[0];
+	}
+	add_calls(s, b, comm, all, calls);
+	free(calls);
+}
+
+static void hand_over(struct sync *s, const struct instance *i, struct arrival *const *of)
+{
+	struct comm *c = i->comm;
+	const struct spawn_link *link = has_spawned_side(c) ? spawned_link(i->traffic, c, 0) : NULL;
+	struct both_jobs b;
+	bool is_child;
+
+	if (!link) {
+		hand_over_job(s, i, of);
+		return;
+	}
+	is_child = link->parent_job != i->traffic->job;
+	b = (struct both_jobs){.comm = {.job = link->parent_job, .child_job = link->child_job},
+		.size = {is_child ? c->remote_size : c->size, is_child ? c->size : c->remote_size}};
+	if (!i->two_groups) {
+		hand_over_both(s, i, of, &b);
+		return;
+	}
+	hand_over_side(s, i, of, &b, false);
+	hand_over_side(s, i, of, &b, true);
 }
 
 /* ---- all of an instance ------------------------------------------------------------------- */

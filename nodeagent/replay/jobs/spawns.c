@@ -10,6 +10,7 @@ struct spawned_job {
 	uint32_t size;
 	struct spawn_name root;
 	struct spawn_link *link; /* or NULL */
+	bool to_tell;
 };
 
 struct maker {
@@ -37,7 +38,10 @@ struct spawns {
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
 	size_t n_comms, cap_comms;
-	uint32_t n_ranks; /* of all parents */
+	uint32_t n_ranks;	   /* of all parents */
+	bool any_to_tell;	   /* of jobs */
+	struct spawn_link **found; /* here */
+	size_t n_found, cap_found, n_told;
 };
 
 struct spawns *spawns_new(void)
@@ -58,6 +62,7 @@ void spawns_free(struct spawns *s)
 		free(s->ports[i].own.parents);
 		free(s->ports[i].link);
 	}
+	free(s->found);
 	free(s->ports);
 	free(s->comms);
 	free(s->jobs);
@@ -111,12 +116,13 @@ static struct spawned_job *only_job(const struct spawns *s, const struct spawned
 	return only;
 }
 
-static void set_link(const struct spawns *s, struct spawned_job *j, struct spawned_comm *c)
+static void set_link(struct spawns *s, struct spawned_job *j, struct spawned_comm *c)
 {
 	if (!j || !c || only_comm(s, j) != c || only_job(s, c) != j)
 		return;
 	j->link = c->link;
 	c->link->child_job = j->job;
+	*LIST_ADD(s, found) = c->link;
 }
 
 /* ---- what is seen ------------------------------------------------------------------------------
@@ -171,6 +177,92 @@ void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t u
 	*LIST_ADD(c, makers) = (struct maker){*maker, used};
 	set_link(s, only_job(s, c), c);
 }
+
+/* ---- other nodes -------------------------------------------------------------------------------
+ */
+
+static struct spawned_job *find_job(const struct spawns *s, uint64_t job)
+{
+	for (size_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].job == job)
+			return &s->jobs[i];
+	return NULL;
+}
+
+void spawns_tell_job(struct spawns *s, uint64_t job)
+{
+	struct spawned_job *j = find_job(s, job);
+
+	if (!j)
+		return;
+	j->to_tell = true;
+	s->any_to_tell = true;
+}
+
+bool spawns_have_news(const struct spawns *s)
+{
+	return s->any_to_tell || s->n_told < s->n_found;
+}
+
+bool spawns_next_job(struct spawns *s, struct spawn_job *j)
+{
+	for (size_t i = 0; s->any_to_tell && i < s->n_jobs; i++) {
+		struct spawned_job *of = &s->jobs[i];
+
+		if (!of->to_tell)
+			continue;
+		of->to_tell = false;
+		*j = (struct spawn_job){of->job, of->since, of->size, of->root};
+		return true;
+	}
+	s->any_to_tell = false;
+	return false;
+}
+
+const struct spawn_link *spawns_next_link(struct spawns *s)
+{
+	return s->n_told < s->n_found ? s->found[s->n_told++] : NULL;
+}
+
+/* The root's agent may have seen members that this one has not, but not another group. */
+static bool is_same(const struct spawn_link *a, const struct spawn_link *b)
+{
+	return a->n_parents == b->n_parents && a->n_children == b->n_children &&
+	       !memcmp(a->parents, b->parents, a->n_parents * sizeof(*a->parents));
+}
+
+void spawns_hear_link(struct spawns *s, const struct spawn_link *l)
+{
+	struct spawned_job *j = find_job(s, l->child_job);
+	struct spawned_comm *c;
+
+	if (!l->child_job || l->child_job == l->parent_job || (j && j->link) ||
+		(j && j->size != l->n_children) || (!j && s->n_jobs >= SPAWNS_MAX))
+		return;
+	c = comm_of(s, l);
+	if (!c || c->link->child_job || !is_same(c->link, l))
+		return;
+	if (!j) {
+		j = LIST_ADD(s, jobs);
+		*j = (struct spawned_job){.job = l->child_job, .size = l->n_children};
+	}
+	j->link = c->link;
+	c->link->child_job = l->child_job;
+}
+
+bool spawns_are_open(const struct spawns *s)
+{
+	for (size_t i = 0; i < s->n_jobs; i++)
+		if (!s->jobs[i].link)
+			return true;
+	for (size_t i = 0; i < s->n_comms; i++)
+		if (!s->comms[i].link->child_job)
+			return true;
+	return false;
+}
+
+/* ---- look-ups ----------------------------------------------------------------------------------
+ */
 
 const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm)
 {

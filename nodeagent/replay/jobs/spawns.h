@@ -4,7 +4,11 @@
  * job. But a launcher may tell a spawned process the name of the one that was the root of the call.
  * So a communicator belongs to a spawned job if its root is a process that has it, it has as many
  * children, and it was used first after the job was there; and if no other job, and no other
- * communicator, could be meant: nothing is guessed. For one node; for one thread.
+ * communicator, could be meant: nothing is guessed. For one thread.
+ *
+ * On several nodes that is found by the agent that has the root: it hears of jobs from the agents
+ * of their ranks 0, and tells all others which communicator leads to which job. Who does so:
+ * internode/spawn-news.h.
  *
  * Jobs that have met by MPI_Comm_accept and MPI_Comm_connect belong together if they have done so
  * on the same port, and each side has as many ranks as the other one says.
@@ -39,6 +43,13 @@ struct spawn_link {
 	uint32_t *children;
 };
 
+/* A spawned job, as agents tell each other. */
+struct spawn_job {
+	uint64_t job, since; /* since: ticks of this agent */
+	uint32_t size;
+	struct spawn_name root;
+};
+
 static inline uint32_t spawn_child(const struct spawn_link *l, uint32_t i)
 {
 	return l->children ? l->children[i] : i;
@@ -55,6 +66,19 @@ void spawns_free(struct spawns *s);
  */
 void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
 	const struct spawn_name *root);
+/* A process of this job is here whose agent is the one to tell others of it. */
+void spawns_tell_job(struct spawns *s, uint64_t job);
+/*
+ * The next job to be told to other agents, or the next link that was found here, which is of
+ * MPI_Comm_spawn; each once. False, NULL: there is none.
+ */
+bool spawns_have_news(const struct spawns *s);
+bool spawns_next_job(struct spawns *s, struct spawn_job *j);
+const struct spawn_link *spawns_next_link(struct spawns *s);
+/* Another agent has found that; l is copied. One that contradicts what is known changes nothing. */
+void spawns_hear_link(struct spawns *s, const struct spawn_link *l);
+/* True if a job or communicator of this node is known whose other side is not. */
+bool spawns_are_open(const struct spawns *s);
 /*
  * Process `maker` uses a communicator that MPI_Comm_spawn has made, at these ticks. like: without
  * child_job; parents is copied.

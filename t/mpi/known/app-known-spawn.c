@@ -2,9 +2,10 @@
 /*
  * Two ranks and two that they have spawned, which wait for each other.
  *
- *	app-known-spawn FILE
+ *	app-known-spawn FILE [HOST]
  *
- * On one machine; FILE: known_open(). The children are ranks 2 and 3 in what it says.
+ * On one machine, or with the children on HOST; FILE: known_open(). The children are ranks 2 and 3
+ * in what it says.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -426,6 +427,20 @@ static void free_all(void)
 			MPI_Comm_free(made[i]);
 }
 
+static void spawn(char **argv, char *host)
+{
+	MPI_Info info = MPI_INFO_NULL;
+
+	if (host) {
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "host", host);
+	}
+	MPI_Comm_spawn(argv[0], argv + 1, PARENTS, info, 0, MPI_COMM_WORLD, &both,
+		MPI_ERRCODES_IGNORE);
+	if (host)
+		MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
 	int rank, size, done = 0;
@@ -436,13 +451,12 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_get_parent(&both);
-	if (size != PARENTS || argc != 2) {
+	if (size != PARENTS || argc < 2 || argc > 3) {
 		fprintf(stderr, "two ranks and a file, please\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	if (both == MPI_COMM_NULL)
-		MPI_Comm_spawn(argv[0], argv + 1, PARENTS, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both,
-			MPI_ERRCODES_IGNORE);
+		spawn(argv, argv[2]);
 	else
 		rank += PARENTS;
 	MPI_Comm_dup(both, &first);

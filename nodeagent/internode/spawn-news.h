@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What agents tell each other of jobs that others have spawned (replay/jobs/spawns.h), in words of
+ * 64 bits; times are global ns. The agent of a spawned job's rank 0 tells all others of the job;
+ *the one of the root, which alone knows what that has used when, finds the communicator that leads
+ * there, and tells the others.
+ *
+ *	JOB, job, ranks, global time of its first process, its root's name: space, rank
+ *	LINK, communicator, job of the parents, job of the children, parents << 32 | children;
+ *	  runs of parents, which are ranks in their job: first << 32 | ranks, stride
+ */
+#ifndef VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H
+#define VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct host;
+
+/* True if there is something to tell. */
+bool spawn_news_any(const struct host *host);
+/* True if others may know what this agent does not. */
+bool spawn_news_are_awaited(const struct host *host);
+/*
+ * The next message, of at most `most` words, which are at least 16. Returns their number; 0: there
+ * is none. A link with more runs of parents than fit is not told. Needs host->clock, as the next
+ * one does.
+ */
+size_t spawn_news_next(struct host *host, uint64_t *words, size_t most);
+/* A message of another agent. NULL, or a static text that says what is wrong. */
+const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n);
+
+#endif
