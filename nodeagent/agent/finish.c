@@ -23,6 +23,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/profile/ids.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/agent/html-report.h"
@@ -189,11 +190,18 @@ static int write_node_log(struct agent *a, const struct profile *node, const cha
 		.thinned = w->thinned,
 		.dropped_blocks = w->dropped_blocks,
 	};
+	struct profile *named = profile_has_far(node) ? profile_copy(node) : NULL;
 	char *error = NULL;
+	int failed;
 
-	return report_result(output_node(node, a->host.conf, a->host.output_directory, base,
-				     a->host.name, trace.path ? &trace : NULL, numbers, n, &error),
+	if (named)
+		profile_name_far(named);
+	failed = report_result(
+		output_node(named ?: node, a->host.conf, a->host.output_directory, base,
+			a->host.name, trace.path ? &trace : NULL, numbers, n, &error),
 		&error);
+	profile_free(named);
+	return failed;
 }
 
 /* Processes, other agents and snapshots: nothing more comes from them. */

@@ -20,6 +20,7 @@
 #include "nodeagent/collate/tree.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 
@@ -132,6 +133,8 @@ static struct profile *finish_root(struct collate_plan *plan, struct pieces *p)
 	pieces_join(p);
 	for (size_t i = 0; i < p->n; i++)
 		whole = profile_merge(whole, p->at[i].profile);
+	if (whole)
+		profile_name_far(whole);
 	free(p->at);
 	return whole;
 }

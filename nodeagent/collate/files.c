@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nodeagent/profile/merge.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
@@ -277,6 +278,8 @@ struct profile *collate_read(
 		qsort(at, n, sizeof(*at), name_cmp);
 	if (!merge_by_names(at, n, &watch, &whole))
 		whole = merge_by_hosts(at, n, &watch);
+	if (whole)
+		profile_name_far(whole);
 	for (size_t i = 0; i < n; i++)
 		*n_bad += at[i].bad;
 	free(at);

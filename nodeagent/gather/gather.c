@@ -642,6 +642,16 @@ static struct gathering *begin_gathering(struct host *host)
 	return g;
 }
 
+/* Other nodes name it so, which do not know its number here. */
+static void name_for_others(
+	struct profile *out, const struct process *p, const struct profile_process *d)
+{
+	if (p->spawned && p->host->transport && p->job_rank >= 0 && d->rank >= PROFILE_UNRANKED)
+		*(struct profile_far_rank *)profile_add(out, PROFILE_FAR_RANKS) =
+			(struct profile_far_rank){
+				rank_far(rank_id(p->job, (uint32_t)p->job_rank)), d->rank};
+}
+
 static void add_process(struct gathering *g, const struct process *p, bool threads)
 {
 	struct profile *out = g->out;
@@ -649,6 +659,7 @@ static void add_process(struct gathering *g, const struct process *p, bool threa
 
 	describe(g->host, p, d);
 	count_process(g, p, d);
+	name_for_others(out, p, d);
 	if (d->end == PROCESS_KILLED)
 		describe(g->host, p, profile_add(out, PROFILE_DEAD));
 	g->stamp++;

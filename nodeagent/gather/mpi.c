@@ -162,6 +162,8 @@ uint32_t gather_peer(const struct gather_from *from, uint32_t peer)
 		if (q->greeted && q->ended && q->job_rank == (int)peer && q->job == p->job &&
 			!q->main_job)
 			return (uint32_t)q->rank;
+	if (p->spawned && from->host->transport && peer < (uint32_t)p->job_size)
+		return rank_far(rank_id(p->job, peer));
 	return PROFILE_ELSEWHERE;
 }
 

@@ -35,7 +35,11 @@ static uint32_t late_rank(const struct gather_from *g, const struct node_wait *w
 {
 	const struct traffic *late =
 		g->p->traffic ? traffic_late_process(g->p->traffic, w->late) : NULL;
+	uint32_t name;
 
+	if (g->p->traffic && !wait_is_of_threads(w->kind) &&
+		traffic_late_is_far(g->p->traffic, w->late, &name))
+		return name;
 	if (late && !wait_is_of_threads(w->kind))
 		return late_of_job(g, late);
 	if (w->late == UINT32_MAX)
@@ -186,11 +190,14 @@ static uint32_t union_far(const struct gather_from *g, const struct far_paths *p
 static void add_far_cause(const struct gather_from *g, const struct traffic_cause_row *row)
 {
 	struct far_paths *paths = causes_far(sync_causes(g->host->sync));
+	uint32_t late;
 
+	if (!traffic_late_is_far(g->p->traffic, row->far_rank, &late))
+		late = gather_peer(g, row->far_rank);
 	*(struct profile_cause *)profile_add(g->out, PROFILE_CAUSES) =
 		(struct profile_cause){.stack = union_node(g, g->p, row->node),
 			.kind = row->kind,
-			.late = gather_peer(g, row->far_rank),
+			.late = late,
 			.activity = union_far(g, paths, row->far_path),
 			.ns = clocks_ns(&g->host->clocks, row->ticks)};
 }

@@ -322,6 +322,8 @@ static struct answer get_answer(struct words_in *in, struct matching *m, bool su
 		a.p = NULL;
 	if (a.p)
 		a.w.late = matching_rank(a.p, destination, a.of.source);
+	if (a.p && a.w.late == UINT32_MAX)
+		a.w.late = matching_late_job(m, destination, a.p->traffic);
 	/* of one wait */
 	a.w.error = m->clock_bound <= (uint64_t)INT64_MAX / (a.calls + 1) ? m->clock_bound * a.calls
 									  : 0;

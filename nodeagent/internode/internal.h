@@ -48,9 +48,10 @@ struct matching {
 	struct map64 here; /* ids of this node's processes -> index in owners */
 	const struct process **owners;
 	size_t n_owners, cap_owners;
-	struct asked *asked; /* ASKED of them, or NULL */
-	struct map64 index;  /* ids of all processes -> a number: matching_index() */
-	uint64_t *lost;	     /* ids of processes here whose records were lost */
+	struct asked *asked;   /* ASKED of them, or NULL */
+	struct map64 index;    /* ids of all processes -> a number: matching_index() */
+	struct map64 far_late; /* ids of ranks of other jobs on other nodes -> traffic_late_far() */
+	uint64_t *lost;	       /* ids of processes here whose records were lost */
 	size_t n_lost, cap_lost;
 	struct map64 is_lost;
 	struct match_outbox *outbox; /* sends to other nodes */
@@ -101,10 +102,11 @@ void matching_late_free(struct matching *m);
 const struct process *matching_process(const struct matching *m, uint64_t proc_id);
 /* `from` as a rank of the job of p, that has the id `to`; UINT32_MAX: it is none. */
 uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to);
-/* A late process here, of another job than that of t, which may be NULL: traffic_late_job(). */
-uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t);
+/* A late process of another job than that of t, which may be NULL: traffic_late_job(), or
+ * traffic_late_far(). */
+uint32_t matching_late_job(struct matching *m, uint64_t late, struct traffic *t);
 /* The same of a rank of a job, which may be that of t. */
-uint32_t matching_late_of(const struct matching *m, struct traffic *t, uint64_t job, uint32_t rank);
+uint32_t matching_late_of(struct matching *m, struct traffic *t, uint64_t job, uint32_t rank);
 /*
  * Counts what the late process did during wait w, if that is known; t: of the process that waited.
  */

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 #include "conf/conf.h"
+#include "nodeagent/base/rank.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/wrong-order.h"
@@ -22,6 +23,7 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/longest.h"
 #include "nodeagent/replay/comm/sync.h"
+#include "nodeagent/replay/jobs/spawns.h"
 
 /* error: of the difference of their clocks */
 static uint64_t wait_of(const struct match_send *s, const struct match_receive *r, uint64_t error)
@@ -46,14 +48,30 @@ uint32_t matching_rank(const struct process *p, uint64_t from, uint64_t to)
 	return same_job && own ? (uint32_t)from : UINT32_MAX;
 }
 
-uint32_t matching_late_job(const struct matching *m, uint64_t late, struct traffic *t)
+/* On another node. */
+static uint32_t far_late(struct matching *m, uint64_t late, struct traffic *t)
+{
+	const uint32_t *known = map64_find(&m->far_late, late);
+	uint32_t name, number;
+
+	if (known)
+		return *known;
+	name = m->host->sync ? spawns_name(sync_spawns(m->host->sync), late) : PROFILE_ELSEWHERE;
+	number = name == PROFILE_ELSEWHERE ? UINT32_MAX : traffic_late_far(t, name);
+	map64_add(&m->far_late, late, number);
+	return number;
+}
+
+uint32_t matching_late_job(struct matching *m, uint64_t late, struct traffic *t)
 {
 	const struct process *p = matching_process(m, late);
 
-	return p && p->traffic && t ? traffic_late_job(t, p->traffic) : UINT32_MAX;
+	if (!t || (p && !p->traffic))
+		return UINT32_MAX;
+	return p ? traffic_late_job(t, p->traffic) : far_late(m, late, t);
 }
 
-uint32_t matching_late_of(const struct matching *m, struct traffic *t, uint64_t job, uint32_t rank)
+uint32_t matching_late_of(struct matching *m, struct traffic *t, uint64_t job, uint32_t rank)
 {
 	if (traffic_job(t) == job)
 		return rank;

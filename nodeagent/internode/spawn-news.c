@@ -11,7 +11,7 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
 
-enum { JOB = 1, LINK };
+enum { JOB = 1, LINK, LINK_OF_SPAWNED };
 
 #define JOB_WORDS  6u
 #define LINK_WORDS 5u /* without the runs */
@@ -64,7 +64,7 @@ static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
 {
 	size_t n = 0;
 
-	to[n++] = LINK;
+	to[n++] = l->parents_spawned ? LINK_OF_SPAWNED : LINK;
 	to[n++] = l->comm;
 	to[n++] = l->parent_job;
 	to[n++] = l->child_job;
@@ -146,7 +146,7 @@ static bool take_runs(struct spawn_link *l, struct words_in *in)
 	return !in->n;
 }
 
-static const char *take_link(struct spawns *s, struct words_in *in)
+static const char *take_link(struct spawns *s, struct words_in *in, bool of_spawned)
 {
 	const uint64_t comm = words_get(in), parent_job = words_get(in), child_job = words_get(in),
 		       counts = words_get(in);
@@ -154,7 +154,8 @@ static const char *take_link(struct spawns *s, struct words_in *in)
 		.parent_job = parent_job,
 		.child_job = child_job,
 		.n_parents = (uint32_t)(counts >> 32),
-		.n_children = (uint32_t)counts};
+		.n_children = (uint32_t)counts,
+		.parents_spawned = of_spawned};
 	bool good;
 
 	if (in->bad || !l.n_parents || !l.n_children || l.n_parents > SPAWNS_RANKS_MAX ||
@@ -179,7 +180,9 @@ const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n)
 	case JOB:
 		return take_job(host, s, &in);
 	case LINK:
-		return take_link(s, &in);
+		return take_link(s, &in, false);
+	case LINK_OF_SPAWNED:
+		return take_link(s, &in, true);
 	default:
 		return "it is of no kind";
 	}

@@ -6,8 +6,9 @@
  * there, and tells the others.
  *
  *	JOB, job, ranks, global time of its first process, its root's name: space, rank
- *	LINK, communicator, job of the parents, job of the children, parents << 32 | children;
- *	  runs of parents, which are ranks in their job: first << 32 | ranks, stride
+ *	LINK, or LINK_OF_SPAWNED if others have spawned the parents; communicator, job of the
+ *parents, job of the children, parents << 32 | children; runs of parents, which are ranks in their
+ *job: first << 32 | ranks, stride
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H
 #define VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H

@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "nodeagent/base/rank.h"
 
 struct match;
 
@@ -32,7 +33,7 @@ struct match;
 /* The id of a rank of MPI_COMM_WORLD of a job. */
 static inline uint64_t match_proc_id(uint64_t job, uint32_t rank)
 {
-	return ((job ^ job >> 32) & 0x7fffffff) << 32 | rank;
+	return rank_id(job, rank);
 }
 
 enum match_flag {

@@ -74,6 +74,7 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 		return;
 	p->job = m->job;
 	p->job_rank = m->rank;
+	p->job_size = m->size;
 	/* a further round of a session (session/session.h) is the same job to the outputs */
 	p->main_job = p->main_job || is_main_job(p, m);
 	if (p->main_job) {

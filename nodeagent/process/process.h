@@ -75,6 +75,7 @@ struct process {
 	int job_rank;		  /* from MPI, in its own job */
 	uint64_t job;		  /* valid if job_rank is */
 	bool spawned;		  /* by MPI_Comm_spawn */
+	int job_size;		  /* ranks of its job; 0: not known */
 	bool main_job;		  /* it is in the job whose ranks are shown in the outputs */
 	int rank_hint, size_hint; /* from the launcher's environment */
 	char *executable, *invoked_as, *directory;

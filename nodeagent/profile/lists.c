@@ -304,7 +304,8 @@ static bool is_complete(const struct profile *p, const struct profile_schema *s,
 			(f->ref == STACK && number >= p->n_stacks) ||
 			(f->ref == NEXT_STACK && number > p->n_stacks) ||
 			(f->ref == RANK && !is_rank(p, number)) ||
-			(f->ref == ANY_RANK && number != PROFILE_ELSEWHERE && !is_rank(p, number)))
+			(f->ref == ANY_RANK && number != PROFILE_ELSEWHERE &&
+				!rank_is_far(number) && !is_rank(p, number)))
 			return false;
 	}
 	return true;

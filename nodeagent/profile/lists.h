@@ -7,6 +7,7 @@
 #ifndef VFTR_NODEAGENT_PROFILE_LISTS_H
 #define VFTR_NODEAGENT_PROFILE_LISTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,14 @@ void profile_pairs_limit(struct profile *p, size_t most);
 /* Groups thread_pairs[], which came later, by pair_ranks. */
 void profile_pairs_group_threads(struct profile *p);
 const char *profile_pairs_valid(const struct profile *p);
+
+/*
+ * far.c: gives ranks on other nodes (PROFILE_FAR) the numbers that they have in the whole, or makes
+ * them PROFILE_ELSEWHERE. To be called once for a profile that is shown, not before merging.
+ */
+void profile_name_far(struct profile *p);
+/* True if it would change what is shown. */
+bool profile_has_far(const struct profile *p);
 
 /*
  * waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX late ranks with the most time in

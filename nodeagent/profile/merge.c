@@ -189,7 +189,7 @@ static void settle_names(struct profile *p, struct string_set *all)
 
 static uint32_t shifted(const void *by, uint32_t rank)
 {
-	if (rank < PROFILE_UNRANKED || rank == PROFILE_ELSEWHERE)
+	if (rank < PROFILE_UNRANKED || rank >= PROFILE_FAR)
 		return rank;
 	return rank + *(const uint32_t *)by;
 }

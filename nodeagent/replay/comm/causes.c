@@ -12,10 +12,14 @@
 
 #define ENDED_MOST 64 /* threads of a process that have ended, and of which calls are kept */
 #define FAR	   ((uint32_t)1 << 31)
+#define OTHER_JOB  ((uint32_t)1 << 30) /* with FAR: a number of far_late, not a rank */
 
 struct causes {
 	struct traffic **late; /* NULL: forgotten */
 	size_t n, cap;
+	uint32_t *far_late; /* names of ranks of other jobs on other nodes */
+	size_t n_far_late, cap_far_late;
+	struct map32 far_late_at; /* by these -> index */
 	struct look_budget budget;
 	struct histories *histories; /* or NULL */
 	struct far_paths *far;
@@ -37,6 +41,8 @@ void causes_free(struct causes *c)
 	far_paths_free(c->far);
 	histories_free(c->histories);
 	free(c->late);
+	free(c->far_late);
+	map32_free(&c->far_late_at);
 	free(c);
 }
 
@@ -90,6 +96,31 @@ const struct traffic *traffic_late_process(const struct traffic *t, uint32_t lat
 	return t->all_causes && late & FAR && number && number <= t->all_causes->n
 		       ? t->all_causes->late[number - 1]
 		       : NULL;
+}
+
+uint32_t traffic_late_far(struct traffic *t, uint32_t name)
+{
+	struct causes *c = t->all_causes;
+	const uint32_t *known = c ? map32_find(&c->far_late_at, name) : NULL;
+
+	if (!c || (!known && c->n_far_late >= FAR_LATE_MAX))
+		return UINT32_MAX;
+	if (known)
+		return FAR | OTHER_JOB | *known;
+	map32_add(&c->far_late_at, name, (uint32_t)c->n_far_late);
+	*LIST_ADD(c, far_late) = name;
+	return FAR | OTHER_JOB | (uint32_t)(c->n_far_late - 1);
+}
+
+bool traffic_late_is_far(const struct traffic *t, uint32_t late, uint32_t *name)
+{
+	const uint32_t number = late & ~(FAR | OTHER_JOB);
+
+	if (!t->all_causes || !(late & FAR) || !(late & OTHER_JOB) ||
+		number >= t->all_causes->n_far_late)
+		return false;
+	*name = t->all_causes->far_late[number];
+	return true;
 }
 
 /* ---- what a thread did -------------------------------------------------------------------- */
@@ -314,10 +345,12 @@ void traffic_cause_far(struct traffic *t, uint32_t path, enum wait_kind kind, ui
 	const struct history_part *history, size_t n, uint64_t ticks, struct cause_parts *counted)
 {
 	struct cause_row like = {.kind = kind, .path = path, .late = FAR | rank};
+	uint32_t name;
 	struct far_parts p = {.n = 0};
 
 	counted->n = 0;
-	if (!t->all_causes || !path || rank >= FAR || ticks < CAUSE_TICKS_LEAST)
+	if (!t->all_causes || !path || ticks < CAUSE_TICKS_LEAST ||
+		(rank >= OTHER_JOB && !traffic_late_is_far(t, rank, &name)))
 		return;
 	history_share(history, n, ticks, add_far_part, &p);
 	while (p.n > CAUSE_PARTS && count_shortest_above(&p, t->all_causes->far))
@@ -383,7 +416,9 @@ bool traffic_cause_row(const struct traffic *t, size_t i, struct traffic_cause_r
 		.node = path_node(t, row->path),
 		.late = late,
 		.late_node = late ? path_node(late, row->late_path) : NULL,
-		.far_rank = row->late & FAR ? row->late & ~FAR : 0,
+		.far_rank = !(row->late & FAR)	    ? 0
+			    : row->late & OTHER_JOB ? row->late
+						    : row->late & ~FAR,
 		.far_path = row->late & FAR ? row->late_path : 0,
 		.ticks = row->ticks};
 	return true;

@@ -36,8 +36,8 @@ struct far_paths *causes_far(struct causes *c);
 void traffic_cause(struct traffic *t, uint32_t path, enum wait_kind kind, struct traffic *late,
 	uint32_t thread, uint64_t from, uint64_t to, struct cause_parts *counted);
 /*
- * The same for a late rank on another node, in the job of t: counts the last `ticks` of its
- * history, whose paths are those of causes_far().
+ * The same for a late rank on another node, in the job of t or traffic_late_far(): counts the last
+ * `ticks` of its history, whose paths are those of causes_far().
  */
 void traffic_cause_far(struct traffic *t, uint32_t path, enum wait_kind kind, uint32_t rank,
 	const struct history_part *history, size_t n, uint64_t ticks, struct cause_parts *counted);
@@ -51,6 +51,13 @@ uint32_t traffic_late_job(struct traffic *t, struct traffic *late);
  * forgotten.
  */
 const struct traffic *traffic_late_process(const struct traffic *t, uint32_t late);
+/*
+ * The same for a rank of another job on another node, by its name in profiles: a rank of the main
+ * job, or rank_far(). Of too many: UINT32_MAX. is_far(): whether it is such a number.
+ */
+#define FAR_LATE_MAX (1u << 20)
+uint32_t traffic_late_far(struct traffic *t, uint32_t name);
+bool traffic_late_is_far(const struct traffic *t, uint32_t late, uint32_t *name);
 /* Takes back what traffic_cause() for the same t has counted; *counted: as it was set there. */
 void traffic_cause_back(struct traffic *t, const struct cause_parts *counted);
 
@@ -63,9 +70,10 @@ struct traffic_cause_row {
 	const struct node *node;      /* of the calls that waited, in their tree; NULL: forgotten */
 	const struct traffic *late;   /* NULL: its trees are no more, or it is on another node */
 	const struct node *late_node; /* in its tree; NULL: forgotten */
-	uint32_t far_rank, far_path; /* of a late rank on another node, in its job; path 0: it is on
-					this node */
-	uint64_t ticks;		     /* of these waits */
+	/* of a late rank on another node, in the job of the one that waited, or the number of
+	 * traffic_late_far(); path 0: it is on this node */
+	uint32_t far_rank, far_path;
+	uint64_t ticks; /* of these waits */
 };
 /* Row i, from 0, of the process that waited; false: there are no more. */
 bool traffic_cause_row(const struct traffic *t, size_t i, struct traffic_cause_row *to);

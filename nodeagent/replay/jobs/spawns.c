@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeagent/base/rank.h"
 #include "nodeagent/base/util.h"
 
 struct spawned_job {
@@ -72,6 +73,14 @@ void spawns_free(struct spawns *s)
 /* ---- who belongs together ---------------------------------------------------------------------
  */
 
+static struct spawned_job *find_job(const struct spawns *s, uint64_t job)
+{
+	for (size_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].job == job)
+			return &s->jobs[i];
+	return NULL;
+}
+
 static bool same_name(const struct spawn_name *a, const struct spawn_name *b)
 {
 	return a->space && a->space == b->space && a->rank == b->rank;
@@ -122,6 +131,7 @@ static void set_link(struct spawns *s, struct spawned_job *j, struct spawned_com
 		return;
 	j->link = c->link;
 	c->link->child_job = j->job;
+	c->link->parents_spawned = find_job(s, c->link->parent_job);
 	*LIST_ADD(s, found) = c->link;
 }
 
@@ -180,14 +190,6 @@ void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t u
 
 /* ---- other nodes -------------------------------------------------------------------------------
  */
-
-static struct spawned_job *find_job(const struct spawns *s, uint64_t job)
-{
-	for (size_t i = 0; i < s->n_jobs; i++)
-		if (s->jobs[i].job == job)
-			return &s->jobs[i];
-	return NULL;
-}
 
 void spawns_tell_job(struct spawns *s, uint64_t job)
 {
@@ -248,6 +250,24 @@ void spawns_hear_link(struct spawns *s, const struct spawn_link *l)
 	}
 	j->link = c->link;
 	c->link->child_job = l->child_job;
+	c->link->parents_spawned = l->parents_spawned;
+}
+
+uint32_t spawns_name(const struct spawns *s, uint64_t id)
+{
+	const uint32_t rank = (uint32_t)id;
+
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		const struct spawn_link *l = s->jobs[i].link;
+
+		if (rank_id(s->jobs[i].job, rank) == id)
+			return rank < s->jobs[i].size ? rank_far(id) : PROFILE_ELSEWHERE;
+		if (l && rank_id(l->parent_job, rank) == id)
+			return l->parents_spawned	 ? rank_far(id)
+			       : rank < PROFILE_UNRANKED ? rank
+							 : PROFILE_ELSEWHERE;
+	}
+	return PROFILE_ELSEWHERE;
 }
 
 bool spawns_are_open(const struct spawns *s)

@@ -38,6 +38,7 @@ struct spawn_link {
 	uint64_t parent_job, child_job;
 	uint32_t *parents; /* by rank in the group: rank in parent_job */
 	uint32_t n_parents, n_children;
+	bool parents_spawned; /* they are known to be children of others */
 	/* where they have met by a port; else 0, and NULL: they have their ranks in child_job */
 	uint64_t child_comm;
 	uint32_t *children;
@@ -93,6 +94,9 @@ void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *l
 /* NULL: it is not known. Valid until spawns_free(). */
 const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm);
 const struct spawn_link *spawns_of_job(const struct spawns *s, uint64_t child_job);
+/* How profiles of other nodes name this rank (base/rank.h: rank_id()) of a job that is linked with
+ * one here; PROFILE_ELSEWHERE: it is of none. */
+uint32_t spawns_name(const struct spawns *s, uint64_t rank_id);
 /* Whether these have met by a port. */
 bool spawns_have_met(const struct spawns *s, uint64_t a, uint64_t b);
 /* Returns the link of a communicator of either side that was made by a port, if just one other side
