@@ -34,4 +34,14 @@ test_expect 'openmpi: all waits are what the program says, within the error of t
 	done
 	is "" "$bad" "properties"'
 
+test_expect 'openmpi: what late senders on the other node did is what the program says' '
+	bad=
+	of_messages=$(awk "\$1 == \"meant\" && \$2 !~ /met/ && \$3 == \"late_sender\" { print \$2 }" truth | uniq)
+	for property in $of_messages; do
+		known_functions $property truth found || bad="$bad $property"
+		known_meant $property truth found || bad="$bad $property"
+	done
+	is "" "$bad" "properties"
+	[ $(echo $of_messages | wc -w) -ge 8 ]'
+
 done_testing

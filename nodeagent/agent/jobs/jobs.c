@@ -37,20 +37,29 @@ static void tell_all(struct agent *a)
 		live_news_tell(a, words, n * sizeof(*words));
 }
 
+static bool is_compared(const struct clock_sync *c)
+{
+	int64_t error;
+
+	clock_sync_offset(c, (int64_t)clocks_raw_ns(), &error);
+	return error != INT64_MAX;
+}
+
 /* False: clocks were not compared yet, without which times of other nodes say nothing. */
 static bool exchange_all(struct agent *a)
 {
 	struct clock_sync now, *before = a->host.clock;
+	const bool compared = proxy_clock(a->host.transport, 0, &now) && is_compared(&now);
 
-	if (!proxy_clock(a->host.transport, 0, &now))
-		return false;
-	clocks_calibrate(&a->host.clocks);
-	a->host.clock = &now;
-	take_all(a);
-	tell_all(a);
-	a->host.clock = before;
+	if (compared) {
+		clocks_calibrate(&a->host.clocks);
+		a->host.clock = &now;
+		take_all(a);
+		tell_all(a);
+		a->host.clock = before;
+	}
 	clock_sync_clear(&now);
-	return true;
+	return compared;
 }
 
 double jobs_tick(struct agent *a)

@@ -63,6 +63,11 @@ static uint32_t history_before(
 	return history_note(h, l, since);
 }
 
+static bool is_waited_for(const struct pending *p)
+{
+	return p->m.kind == RECORD_SEND || p->m.bytes >= WAITED_FOR_BYTES;
+}
+
 /* ---- probes -------------------------------------------------------------------------------- */
 
 bool traffic_asks_probes(const struct traffic_track *l)
@@ -128,12 +133,15 @@ void match_call(struct traffic_track *l, const struct pending *p, uint64_t until
 		m.path = path_number(l, p->node);
 	if (l->n_probes && p->m.kind == RECORD_RECV && !failed)
 		m.probes = take_probes(l, &p->m);
-	if (p->comm->joins && spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
-		return;
+	if (p->comm->joins) { /* where the other one is, it is too early to say */
+		m.history =
+			is_waited_for(p) ? history_before(l, p->since, match, MATCH_ELSEWHERE) : 0;
+		if (spawned_match(l->traffic, p->comm, p->m.peer, NULL, &m))
+			return;
+	}
 	m.comm = p->comm->id;
 	m.peer = place_of(t, p->comm, p->m.peer);
-	if (p->m.kind == RECORD_SEND || p->m.bytes >= WAITED_FOR_BYTES)
-		m.history = history_before(l, p->since, match, m.peer);
+	m.history = is_waited_for(p) ? history_before(l, p->since, match, m.peer) : 0;
 	match_process_message(match, &m);
 }
 
