@@ -255,6 +255,47 @@ START_TEST(a_tree_has_all_agents_and_ends_by_itself)
 END_TEST
 
 /* Place 1 of the tree has the places 17 to 32 below it. */
+START_TEST(news_get_to_all_agents_once)
+{
+	size_t bytes;
+	char *news;
+
+	begin(300);
+	live_news_tell(&agents[7], "something", 10);
+	for (int level = 0; level < 3; level++) {
+		for (int i = 0; i < n_agents; i++)
+			agents[i].news = true;
+		pass(0.01);
+	}
+	for (int i = 0; i < n_agents; i++) {
+		ck_assert_int_eq(live_news_any(&agents[i]), i != 7);
+		news = live_news_next(&agents[i], &bytes);
+		ck_assert_int_eq(!!news, i != 7);
+		if (news)
+			ck_assert(bytes == 10 && !memcmp(news, "something", 10));
+		free(news);
+		ck_assert_ptr_null(live_news_next(&agents[i], &bytes));
+	}
+	ck_assert_uint_eq(sent, 299);
+	end();
+}
+END_TEST
+
+START_TEST(who_awaits_news_looks_for_them)
+{
+	begin(2);
+	ck_assert_double_ge(live_tick(&agents[0]), 3000);
+	live_news_await(&agents[0], true);
+	ck_assert_double_le(live_tick(&agents[0]), 0.01);
+	now_s += 100;
+	ck_assert_double_le(live_tick(&agents[0]), 0.5); /* the longer it takes, the more seldom */
+	ck_assert_double_ge(live_tick(&agents[0]), 0.4);
+	live_news_await(&agents[0], false);
+	ck_assert_double_ge(live_tick(&agents[0]), 3000);
+	end();
+}
+END_TEST
+
 START_TEST(those_below_a_dead_agent_are_asked_directly)
 {
 	uint32_t absent, n = 0;
@@ -552,6 +593,32 @@ START_TEST(a_flood_is_heard_in_pieces)
 }
 END_TEST
 
+START_TEST(news_are_bounded)
+{
+	struct {
+		struct live_message m;
+		char content[8];
+	} news = {.m = {.magic = LIVE_MAGIC, .kind = LIVE_NEWS, .root = 1, .number = 1}};
+	size_t bytes, n = 0;
+	void *one;
+
+	begin(2);
+	throw_at(0, 1, &news, sizeof(news.m));
+	ck_assert_uint_eq(agents[0].live->refused, 1);
+	for (int i = 0; i < 500; i++)
+		throw_at(0, 1, &news, sizeof(news));
+	while ((one = live_news_next(&agents[0], &bytes))) {
+		ck_assert_uint_eq(bytes, sizeof(news.content));
+		free(one);
+		n++;
+	}
+	ck_assert_uint_eq(n, LIVE_NEWS_MAX);
+	throw_at(0, 1, &news, sizeof(news));
+	free(live_news_next(&agents[0], &bytes));
+	end();
+}
+END_TEST
+
 START_TEST(orders_that_change_make_no_more_looks)
 {
 	struct live_message m = {
@@ -744,6 +811,8 @@ int main(void)
 	tcase_add_test(c, without_a_viewer_nothing_is_sent_and_nobody_is_asked);
 	tcase_add_loop_test(c, a_tree_has_all_agents_and_ends_by_itself, 0, 2);
 	tcase_add_test(c, an_order_for_a_function_gets_to_all_agents);
+	tcase_add_test(c, news_get_to_all_agents_once);
+	tcase_add_test(c, who_awaits_news_looks_for_them);
 	tcase_add_test(c, those_below_a_dead_agent_are_asked_directly);
 	suite_add_tcase(suite, c);
 	tcase_add_test(h, hostile_messages_are_refused_with_a_line);
@@ -754,6 +823,7 @@ int main(void)
 	tcase_add_test(h, an_agent_speaks_for_those_below_it_only);
 	tcase_add_test(h, own_viewers_have_a_tree_however_many_others_have);
 	tcase_add_test(h, a_flood_is_heard_in_pieces);
+	tcase_add_test(h, news_are_bounded);
 	tcase_add_test(h, orders_that_change_make_no_more_looks);
 	tcase_add_test(h, an_order_that_comes_at_the_end_begins_nothing);
 	suite_add_tcase(suite, h);

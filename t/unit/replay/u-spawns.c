@@ -94,6 +94,90 @@ START_TEST(many)
 }
 END_TEST
 
+/* ---- other nodes ---- */
+
+static void hears(uint64_t comm, uint64_t job, uint32_t first, uint32_t children)
+{
+	uint32_t parents[] = {first, 3};
+
+	spawns_hear_link(s, &(struct spawn_link){.comm = comm,
+				    .parent_job = PARENT,
+				    .child_job = job,
+				    .parents = parents,
+				    .n_parents = 2,
+				    .n_children = children});
+}
+
+START_TEST(each_is_told_once)
+{
+	struct spawn_job j;
+
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	ck_assert(!spawns_have_news(s)); /* another agent has its rank 0 */
+	spawns_tell_job(s, OTHER);
+	spawns_tell_job(s, CHILD);
+	ck_assert(spawns_have_news(s) && spawns_are_open(s));
+	ck_assert(spawns_next_job(s, &j));
+	ck_assert(j.job == CHILD && j.size == 3 && j.since == 10 && j.root.rank == root.rank);
+	ck_assert(!spawns_next_job(s, &j) && !spawns_next_link(s) && !spawns_have_news(s));
+	uses(&root, COMM, 3, 20);
+	ck_assert(spawns_have_news(s) && !spawns_are_open(s));
+	ck_assert_ptr_eq(spawns_next_link(s), spawns_of_comm(s, PARENT, COMM));
+	ck_assert(!spawns_next_link(s) && !spawns_have_news(s));
+}
+END_TEST
+
+START_TEST(found_by_another_agent)
+{
+	uses(&beside, COMM, 3, 20); /* a node without the root */
+	hears(COMM, CHILD, 2, 3);
+	leads_to(COMM, CHILD);
+	ck_assert(!spawns_have_news(s) && !spawns_are_open(s));
+	spawns_add_job(s, OTHER, 2, 30, &root); /* one with children only */
+	ck_assert(spawns_are_open(s));
+	hears(COMM + 1, OTHER, 2, 2);
+	leads_to(COMM + 1, OTHER);
+	ck_assert(!spawns_have_news(s));
+}
+END_TEST
+
+START_TEST(what_contradicts_what_is_known)
+{
+	uses(&beside, COMM, 3, 20);
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	hears(COMM, CHILD, 2, 4); /* as many children */
+	hears(COMM, CHILD, 1, 3); /* other parents */
+	hears(COMM, PARENT, 2, 3);
+	hears(COMM, 0, 2, 3);
+	leads_to(COMM, 0);
+	hears(COMM, CHILD, 2, 3);
+	hears(COMM, OTHER, 2, 3);     /* it leads to another job */
+	hears(COMM + 1, CHILD, 2, 3); /* another one leads there */
+	leads_to(COMM, CHILD);
+	leads_to(COMM + 1, 0);
+}
+END_TEST
+
+START_TEST(no_more_than_there_is_room_for)
+{
+	for (uint64_t i = 0; i < 10; i++)
+		hears(COMM + i, CHILD + i, 2, 3);
+	for (uint64_t i = 0; i < 10; i++)
+		leads_to(COMM + i, i < 4 ? CHILD + i : 0);
+}
+END_TEST
+
+START_TEST(names_of_ranks_elsewhere)
+{
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	hears(COMM, CHILD, 2, 3);
+	ck_assert_uint_eq(spawns_name(s, rank_id(PARENT, 3)), 3); /* of the main job */
+	ck_assert(rank_is_far(spawns_name(s, rank_id(CHILD, 2))));
+	ck_assert_uint_eq(spawns_name(s, rank_id(CHILD, 3)), PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(spawns_name(s, rank_id(OTHER, 0)), PROFILE_ELSEWHERE);
+}
+END_TEST
+
 static void at_port(uint64_t port, uint64_t job, uint32_t ranks, uint32_t others)
 {
 	uint32_t own[] = {4, 2, 7};
@@ -192,7 +276,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
-		on_a_port, after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
+		each_is_told_once, found_by_another_agent, what_contradicts_what_is_known,
+		no_more_than_there_is_room_for, names_of_ranks_elsewhere, on_a_port,
+		after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What agents tell each other of spawned jobs, and what none of ours says. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "nodeagent/internode/spawn-news.c"
+#include "conf/conf.h"
+#include "t/lib/dice.h"
+#include "t/lib/suite.h"
+
+enum { PARENT = 7, CHILD = 8, COMM = 100, SINCE = 5000, MOST = 256 };
+
+/* One tick is 1 ns here and 2 ns there. */
+static struct host here = {.clocks.ns_per_tick = 1}, there = {.clocks.ns_per_tick = 2};
+static const struct spawn_name root = {5, 1};
+static uint64_t words[MOST];
+static size_t n;
+
+static void setup(void)
+{
+	here.sync = sync_new();
+	there.sync = sync_new();
+}
+
+static void teardown(void)
+{
+	sync_free(here.sync);
+	sync_free(there.sync);
+	host_warnings_free(&here);
+}
+
+static void uses(uint32_t *parents, uint32_t n_parents)
+{
+	spawns_add_comm(sync_spawns(here.sync),
+		&(struct spawn_link){.comm = COMM,
+			.parent_job = PARENT,
+			.parents = parents,
+			.n_parents = n_parents,
+			.n_children = 2},
+		2 * SINCE, &root);
+}
+
+/* Parents p on this node have spawned a job that another one has told of. */
+static const struct spawn_link *pass_on(uint32_t *parents, uint32_t n_parents)
+{
+	spawns_add_job(sync_spawns(there.sync), CHILD, 2, SINCE / 2, &root);
+	spawns_tell_job(sync_spawns(there.sync), CHILD);
+	n = spawn_news_next(&there, words, MOST);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(spawn_news_next(&there, words + n, MOST - n), 0);
+	ck_assert_ptr_null(spawn_news_take(&here, words, n));
+	uses(parents, n_parents);
+	n = spawn_news_next(&here, words, MOST);
+	if (!n)
+		return NULL;
+	ck_assert_uint_eq(spawn_news_next(&here, words + n, MOST - n), 0);
+	ck_assert_ptr_null(spawn_news_take(&there, words, n));
+	return spawns_of_job(sync_spawns(there.sync), CHILD);
+}
+
+START_TEST(a_job_and_where_it_belongs)
+{
+	uint32_t parents[] = {4, 5, 6, 2, 9, 16, 0};
+	const struct spawn_link *l = pass_on(parents, ARRAY_SIZE(parents));
+
+	ck_assert_ptr_nonnull(l);
+	ck_assert(l->comm == COMM && l->parent_job == PARENT && l->n_children == 2);
+	ck_assert_uint_eq(l->n_parents, ARRAY_SIZE(parents));
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
+		ck_assert_uint_eq(l->parents[i], parents[i]);
+	ck_assert(!spawn_news_any(&here) && !spawn_news_are_awaited(&here));
+}
+END_TEST
+
+START_TEST(too_many_runs)
+{
+	static uint32_t parents[2 * MOST];
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(parents); i++)
+		parents[i] = i * i;
+	ck_assert_ptr_null(pass_on(parents, ARRAY_SIZE(parents)));
+	ck_assert_uint_eq(here.n_warnings, 1);
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	uint64_t words[10];
+	size_t n;
+} lies[] = {
+	{"nothing", {0}, 0},
+	{"no kind", {9, 1, 1, 1, 1, 1}, 6},
+	{"a job cut off", {JOB, CHILD, 2, 0, 5}, 5},
+	{"a job and more", {JOB, CHILD, 2, 0, 5, 1, 1}, 7},
+	{"job 0", {JOB, 0, 2, 0, 5, 1}, 6},
+	{"no ranks", {JOB, CHILD, 0, 0, 5, 1}, 6},
+	{"too many ranks", {JOB, CHILD, UINT64_MAX, 0, 5, 1}, 6},
+	{"nobody's", {JOB, CHILD, 2, 0, 0, 1}, 6},
+	{"a link cut off", {LINK, COMM, PARENT, CHILD}, 4},
+	{"no parents", {LINK, COMM, PARENT, CHILD, 2}, 5},
+	{"no children", {LINK, COMM, PARENT, CHILD, 1ull << 32, 1, 1}, 7},
+	{"2^32 parents", {LINK, COMM, PARENT, CHILD, UINT64_MAX, 1, 1}, 7},
+	{"missing runs", {LINK, COMM, PARENT, CHILD, 3ull << 32 | 2, 2, 1}, 7},
+	{"longer runs", {LINK, COMM, PARENT, CHILD, 1ull << 32 | 2, 2, 1}, 7},
+	{"more runs", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, 1, 1, 1}, 9},
+	{"an empty run", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 0, 1, 2, 1}, 9},
+	{"one rank twice", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, 0}, 7},
+	{"a rank below 0", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, UINT64_MAX}, 7},
+	{"no rank", {LINK, COMM, PARENT, CHILD, 1ull << 32 | 2, 1ull << 62 | 1, 1}, 7},
+	{"a stride beyond all", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, 1ull << 62}, 7},
+};
+
+START_TEST(what_none_of_ours_says)
+{
+	const char *wrong = spawn_news_take(&here, lies[_i].words, lies[_i].n);
+
+	ck_assert_msg(wrong, "%s", lies[_i].what);
+	ck_assert(!spawn_news_are_awaited(&here));
+	ck_assert_ptr_null(spawns_of_comm(sync_spawns(here.sync), PARENT, COMM));
+}
+END_TEST
+
+/* A message of ours with some words changed: whatever it says, it is survived. */
+START_TEST(any_words)
+{
+	struct dice dice = {.state = (uint64_t)_i};
+	uint32_t parents[] = {4, 5, 6, 2, 9, 16, 0};
+	uint64_t changed[MOST];
+
+	pass_on(parents, ARRAY_SIZE(parents));
+	for (int k = 0; k < 2000; k++) {
+		size_t length = n;
+
+		memcpy(changed, words, sizeof(changed));
+		for (uint32_t i = throw_dice(&dice, 4) + 1; i; i--)
+			changed[throw_dice(&dice, (uint32_t)n)] = (uint64_t)throw_dice(&dice, 9)
+								  << 8 * throw_dice(&dice, 8);
+		if (throw_dice(&dice, 2))
+			length = throw_dice(&dice, (uint32_t)n + 1);
+		spawn_news_take(&there, changed, length);
+	}
+}
+END_TEST
+
+START_TEST(without_waits_nobody_asks)
+{
+	struct host alone = {0};
+
+	ck_assert(!spawn_news_any(&alone) && !spawn_news_are_awaited(&alone));
+	ck_assert_uint_eq(spawn_news_next(&alone, words, MOST), 0);
+	ck_assert_ptr_null(spawn_news_take(&alone, words, 0));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("spawn-news");
+	TCase *c = tcase_create("spawn-news");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, a_job_and_where_it_belongs);
+	tcase_add_test(c, too_many_runs);
+	tcase_add_loop_test(c, what_none_of_ours_says, 0, (int)ARRAY_SIZE(lies));
+	tcase_add_loop_test(c, any_words, 0, 5);
+	tcase_add_test(c, without_waits_nobody_asks);
+	suite_add_tcase(suite, c);
+	return run_suite(suite);
+}
