@@ -13,7 +13,9 @@
  *
  * Runs are those that the kind of call (enum collective_kind) needs: of a scan each run of
  * successive ranks; from a root the root alone, and nothing where it is elsewhere; of others one,
- * with any first rank. One instance may come in several parts.
+ * with any first rank. One instance may come in several parts. The groups of an intercommunicator
+ * are communicators of their own: members of a group that wait for the other one report no run
+ * there. A world rank of the child job of two has ELSEWHERE_CHILD.
  *
  * An answer: version, the greatest error of all clocks; then for each instance, in the order of
  * the reports, or for each run of it where it is a scan:

@@ -13,9 +13,8 @@
 
 enum { JOB = 1, LINK, LINK_OF_SPAWNED };
 
-#define JOB_WORDS  6u
-#define LINK_WORDS 5u /* without the runs */
-#define RUN_WORDS  2u
+#define JOB_WORDS 6u
+#define RUN_WORDS 2u
 
 static struct spawns *spawns_here(const struct host *host)
 {
