@@ -258,13 +258,17 @@ uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t 
 }
 
 /* An identity by the members and a count, if the parent has no number for it. */
-static uint64_t identity_of_members(const struct mpi_comm *c, uint64_t more)
+static uint64_t identity_of_members(struct mpi_comm *c, uint64_t more)
 {
 	const uint64_t hash = c->members ? c->members->hash : 0;
 	const uint64_t base =
 		identity_mix(identity_mix(identity_mix(vftr_world_id(), c->kind), more), hash);
+	const uint64_t count = vftr_identity_count(base);
 
-	return identity_mix(base, vftr_identity_count(base));
+	/* the other job has another world, and the same count */
+	if (c->kind == WIRE_COMM_FROM_GROUP && vftr_members_have_others(c->members))
+		c->port = identity_mix(more, count);
+	return identity_mix(base, count);
 }
 
 static void enlist(struct mpi_comm *c, uint32_t number, uint32_t parent_number)
@@ -282,6 +286,8 @@ static void enlist(struct mpi_comm *c, uint32_t number, uint32_t parent_number)
 void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, uint64_t more)
 {
 	const bool by_parent = made_by_all_of_parent(kind) && parent != MPI_COMM_NULL;
+	const bool has_its_members =
+		by_parent || (kind == WIRE_COMM_FROM_GROUP && parent != MPI_COMM_NULL);
 	const uint64_t settled = by_parent ? vftr_comm_identity(parent, kind, more) : 0;
 	struct mpi_comm *c = NULL, *from = find_parent(parent);
 
@@ -293,7 +299,7 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 		c->members = vftr_members_share(from->members);
 	else
 		/* each side of MPI_Intercomm_create has another parent, and knows other members */
-		c->members = vftr_members_new(c, by_parent ? from : NULL);
+		c->members = vftr_members_new(c, has_its_members ? from : NULL);
 	if (kind == WIRE_COMM_ACCEPT) /* only the root knows the port */
 		c->port = more;
 	if (!by_parent)
@@ -411,6 +417,12 @@ struct mpi_comm *vftr_comm_look_up(MPI_Comm handle)
 	if (s->key == key && s->generation == load_acquire(&vftr_comm_generation))
 		return s->comm;
 	return find_slowly(handle, s);
+}
+
+void vftr_comm_tell_joint(MPI_Comm handle)
+{
+	if (vftr_members_have_others(find_parent(handle)->members))
+		vftr_comm_find(handle);
 }
 
 uint32_t vftr_comm_number(MPI_Comm handle)

@@ -120,6 +120,9 @@ void vftr_comm_made_as(
 /* True if the handle is that of a communicator of this kind. */
 bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);
 
+/* Has the agent know c if ranks of two jobs are in it. */
+void vftr_comm_tell_joint(MPI_Comm handle);
+
 /* The number of the communicator with this handle; MESSAGE_COMM_NONE: it is not known. */
 uint32_t vftr_comm_number(MPI_Comm handle);
 

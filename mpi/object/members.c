@@ -65,9 +65,9 @@ static void others_set(struct others *o, const struct comm_members *m)
 			o->member[at++] = m->run[i].first + k * m->run[i].stride;
 }
 
-static bool has_others(const struct comm_members *m)
+bool vftr_members_have_others(const struct comm_members *m)
 {
-	for (uint32_t i = 0; i < m->n_runs; i++)
+	for (uint32_t i = 0; m && i < m->n_runs; i++)
 		if (m->run[i].first < 0)
 			return true;
 	return false;
@@ -94,7 +94,7 @@ static void others_open(struct others *o, const struct mpi_comm *from)
 
 	*o = (struct others){.group = MPI_GROUP_NULL};
 	/* MPI may have given the handle to another communicator, whose making nobody has told */
-	if (!from || !from->members || !has_others(from->members) ||
+	if (!from || !from->members || !vftr_members_have_others(from->members) ||
 		PMPI_Comm_test_inter(from->handle, &inter) != MPI_SUCCESS ||
 		!inter != !from->remote_size)
 		return;

@@ -30,4 +30,7 @@ uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank);
 /* Tells the agent of c and its members. */
 void vftr_members_define(const struct mpi_comm *c);
 
+/* True if some are members of another job that the agent may know; m may be NULL. */
+bool vftr_members_have_others(const struct comm_members *m);
+
 #endif

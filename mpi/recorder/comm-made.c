@@ -122,8 +122,10 @@ void vftr_end_comm_new(struct mpi_call *k)
 	handle = call_comm(k, k->newcomm);
 	if (o->kind == WIRE_COMM_PARENT && vftr_comm_is(handle, WIRE_COMM_PARENT))
 		return; /* the same each time */
-	if (o->by == BY_TAG)
+	if (o->by == BY_TAG) {
 		more = (uint64_t)k->tag + 1;
+		vftr_comm_tell_joint(k->comm); /* by which the new one is known */
+	}
 	if (o->by == BY_TEXT)
 		more = vftr_mix_text(0, k->text, text_length(k, LONGEST_STRINGTAG));
 	if (o->by == BY_PORT)

@@ -18,7 +18,7 @@ for mpi in $mpis; do
 	fi
 	test_expect "$mpi: the program runs, and has stamped calls of each property" "
 		known_run spawn $mpi 2
-		[ \$(grep -c '^meant ' truth.spawn.$mpi) -eq 31 ]"
+		[ \$(grep -c '^meant ' truth.spawn.$mpi) -eq 34 ]"
 	known_rows spawn "$mpi"
 	test_expect "$mpi: each message between the two jobs has its partner" "
 		jq -c .matching spawn-$mpi/profile.json

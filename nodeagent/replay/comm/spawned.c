@@ -90,11 +90,17 @@ void spawned_sources_free(struct traffic *t)
 	t->n_sources = t->cap_sources = 0;
 }
 
+/* By its members, one of several of the same tag. */
+static bool is_made_by_group(const struct comm *c)
+{
+	return c->kind == WIRE_COMM_FROM_GROUP && c->port;
+}
+
 void spawned_define(struct traffic *t, struct comm *c)
 {
 	struct comm *of = NULL;
 
-	if (!t->sync || !is_made_by_all(c->kind))
+	if (!t->sync || !(is_made_by_all(c->kind) || is_made_by_group(c)))
 		return;
 	/* it may be gone already */
 	of = find_source(t, c->parent);
@@ -153,6 +159,65 @@ static bool has_others(const struct comm *c)
 	return false;
 }
 
+/* Of a rank of the own job its place in the own group of an intercommunicator; UINT32_MAX: it is
+ * not there. */
+static uint32_t own_place(const struct comm *inter, int64_t world)
+{
+	for (size_t i = 0; i < inter->n_runs; i++) {
+		const struct run *r = &inter->runs[i];
+		const int64_t way = world - r->first, n = end_of_run(inter, i) - r->before;
+		const int64_t at = r->stride ? way / r->stride : 0;
+
+		if (r->before >= inter->remote_size && r->first >= 0 && at >= 0 && at < n &&
+			at * r->stride == way)
+			return r->before - inter->remote_size + (uint32_t)at;
+	}
+	return UINT32_MAX;
+}
+
+#define GROUP_COSTS_MAX (1u << 22) /* members times runs that are looked at */
+
+/*
+ * The same on both sides: of the members by their places in the groups of the intercommunicator
+ * that leads from one job to the other, whichever of the groups is the own one. 0: not known.
+ */
+static uint64_t hash_of_group(const struct comm *c, const struct comm *inter)
+{
+	uint64_t own = 1, other = 1;
+
+	if ((uint64_t)comm_all(c) * inter->n_runs > GROUP_COSTS_MAX)
+		return 0;
+	for (size_t i = 0; i < c->n_runs; i++) {
+		const struct run *r = &c->runs[i];
+
+		for (uint32_t k = 0; k < end_of_run(c, i) - r->before; k++) {
+			const int64_t member = r->first + (int64_t)k * r->stride;
+			const bool is_own = r->first >= 0;
+			const uint64_t place = is_own ? own_place(inter, member)
+						      : (uint32_t)wire_other((int32_t)member);
+
+			if (r->first == WIRE_UNKNOWN || place == UINT32_MAX)
+				return 0;
+			own = identity_mix(own, place << 1 | is_own);
+			other = identity_mix(other, place << 1 | !is_own);
+		}
+	}
+	return identity_of_both(own, other);
+}
+
+static void complete_group(struct comm *c, struct comm *of)
+{
+	struct comm *origin = of->origin ?: of;
+	const uint64_t members = has_others(c) ? hash_of_group(c, origin) : 0;
+
+	if (!members)
+		return;
+	c->origin = comm_hold(origin);
+	c->way = identity_mix(
+		identity_mix(identity_mix(of->way, c->port), members), WIRE_COMM_FROM_GROUP);
+	c->joins = true;
+}
+
 static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 {
 	struct spawn_link like = {.comm = c->id,
@@ -175,8 +240,11 @@ static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 void spawned_complete(struct traffic *t, struct comm *c)
 {
 	struct comm *of = c->source;
-	const uint32_t before = of && has_others(c) ? made_before(c, of) : MADE_MAX;
+	const bool by_group = is_made_by_group(c);
+	const uint32_t before = of && !by_group && has_others(c) ? made_before(c, of) : MADE_MAX;
 
+	if (of && by_group)
+		complete_group(c, of);
 	if (c->kind == WIRE_COMM_ACCEPT && c->port && is_spawned(t, c))
 		add_comm(t, c, 0);
 	c->source = NULL;

@@ -21,10 +21,11 @@
 static int data;
 static MPI_Comm both, merged; /* merged: in the order of the numbers above */
 static MPI_Comm copy, merged_copy;
-static MPI_Comm half, between;	 /* of merged and of copy: ranks with even numbers, and odd ones */
-static MPI_Comm created;	 /* of merged, without rank 1 */
-static MPI_Comm grid, column;	 /* of merged: 2 x 2; the same ranks as in half */
-static MPI_Comm met, met_merged; /* by a port of the parents; merged of that */
+static MPI_Comm half, between; /* of merged and of copy: ranks with even numbers, and odd ones */
+static MPI_Comm created;       /* of merged, without rank 1 */
+static MPI_Comm grouped = MPI_COMM_NULL; /* the same, made by these alone */
+static MPI_Comm grid, column;		 /* of merged: 2 x 2; the same ranks as in half */
+static MPI_Comm met, met_merged;	 /* by a port of the parents; merged of that */
 
 /* Works until these ranks are in their nth call, and then so many ms more. */
 static void bottleneck(unsigned ranks, int nth, int ms)
@@ -247,6 +248,48 @@ static void late_to_create(void)
 	MPI_Group_free(&all);
 }
 
+/* The next group begins with the same parent, and has the same tag. */
+static void late_to_pair(void)
+{
+	MPI_Group all, pair;
+	MPI_Comm made;
+
+	if (known_rank != 0 && known_rank != CHILD(0))
+		return;
+	MPI_Comm_group(merged, &all);
+	MPI_Group_incl(all, 2, ((int[]){0, CHILD(0)}), &pair);
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_create_group, merged, pair, 5, &made);
+	MPI_Comm_free(&made);
+	MPI_Group_free(&pair);
+	MPI_Group_free(&all);
+}
+
+static void late_to_group(void)
+{
+	MPI_Group all, group;
+
+	if (known_rank == 1 || !makes_again(&grouped))
+		return;
+	MPI_Comm_group(merged, &all);
+	MPI_Group_excl(all, 1, &(int){1}, &group);
+	if (known_rank == CHILD(0))
+		bottleneck(BIT(0) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(NXN, 1, NOBODY, MPI_Comm_create_group, merged, group, 5, &grouped);
+	MPI_Group_free(&group);
+	MPI_Group_free(&all);
+}
+
+static void grouped_late_root(void)
+{
+	if (known_rank == 1)
+		return;
+	if (known_rank == 0)
+		bottleneck(BIT(CHILD(0)) | BIT(CHILD(1)), 1, 8);
+	KNOWN_CALL(LATE_ROOT, 1, 0, MPI_Bcast, &data, 1, MPI_INT, 0, grouped);
+}
+
 static void late_to_cart(void)
 {
 	if (!makes_again(&grid))
@@ -385,6 +428,9 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(between_late_child, "late_sender MPI_Recv message_in_half 2,3 bottleneck"),
 	KNOWN_PROPERTY(late_to_create, "nxn MPI_Comm_create late_to_create 1 bottleneck"),
 	KNOWN_PROPERTY(created_late_root, "late_root MPI_Bcast created_late_root 3 bottleneck"),
+	KNOWN_PROPERTY(late_to_pair, "nxn MPI_Comm_create_group late_to_pair 2 bottleneck"),
+	KNOWN_PROPERTY(late_to_group, "nxn MPI_Comm_create_group late_to_group 2 bottleneck"),
+	KNOWN_PROPERTY(grouped_late_root, "late_root MPI_Bcast grouped_late_root 0 bottleneck"),
 	KNOWN_PROPERTY(late_to_cart, "nxn MPI_Cart_create late_to_cart 3 bottleneck"),
 	KNOWN_PROPERTY(
 		grid_late_at_allreduce, "nxn MPI_Allreduce grid_late_at_allreduce 0 bottleneck"),
@@ -419,8 +465,8 @@ static void meet_at_port(int child)
 
 static void free_all(void)
 {
-	MPI_Comm *const made[] = {&met_merged, &met, &column, &grid, &created, &between, &half,
-		&merged_copy, &merged, &copy};
+	MPI_Comm *const made[] = {&met_merged, &met, &column, &grid, &grouped, &created, &between,
+		&half, &merged_copy, &merged, &copy};
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		if (*made[i] != MPI_COMM_NULL)
@@ -435,8 +481,8 @@ static void spawn(char **argv, char *host)
 		MPI_Info_create(&info);
 		MPI_Info_set(info, "host", host);
 	}
-	MPI_Comm_spawn(argv[0], argv + 1, PARENTS, info, 0, MPI_COMM_WORLD, &both,
-		MPI_ERRCODES_IGNORE);
+	MPI_Comm_spawn(
+		argv[0], argv + 1, PARENTS, info, 0, MPI_COMM_WORLD, &both, MPI_ERRCODES_IGNORE);
 	if (host)
 		MPI_Info_free(&info);
 }
