@@ -26,10 +26,14 @@
 #define STALE_S 600
 #define TRIES	100
 
+/* A power of 2: the kernel takes pieces that begin at a multiple of their size as one. */
+#define PIECE (32u << 10)
+
 struct writing {
 	int dir; /* or -1: a device, written as it is */
 	bool durable;
 	char *tmp, *name; /* in dir */
+	char *piece;	  /* of the stream */
 };
 
 char *write_suffix(void)
@@ -118,6 +122,7 @@ static void free_writing(struct writing *w)
 		close(w->dir);
 	free(w->tmp);
 	free(w->name);
+	free(w->piece);
 	free(w);
 }
 
@@ -166,6 +171,8 @@ int write_begin(FILE **f, struct writing **writing, const char *path)
 		free_writing(w);
 		return error;
 	}
+	w->piece = xmalloc(PIECE);
+	setvbuf(*f, w->piece, _IOFBF, PIECE);
 	*writing = w;
 	return 0;
 }
