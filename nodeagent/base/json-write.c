@@ -9,8 +9,6 @@
 #include "conf/utf8.h"
 #include "nodeagent/base/digits.h"
 
-#define ROOM 128u /* for a key, a number and what is between them */
-
 static __attribute__((noinline)) void flush(struct json *j)
 {
 	fwrite_unlocked(j->kept, 1, j->bytes, j->f);
@@ -41,10 +39,10 @@ static void put_word(struct json *j, const char *word)
 	put_bytes(j, word, strlen(word));
 }
 
-/* Room for ROOM bytes; the caller sets j->bytes to where they end. */
+/* Room for JSON_ROOM bytes; the caller sets j->bytes to where they end. */
 static inline char *kept_room(struct json *j)
 {
-	if (__builtin_expect(sizeof(j->kept) - j->bytes < ROOM, 0))
+	if (__builtin_expect(sizeof(j->kept) - j->bytes < JSON_ROOM, 0))
 		flush(j);
 	return j->kept + j->bytes;
 }
@@ -301,6 +299,8 @@ struct json_key json_key_of(const char *key)
 	return k;
 }
 
+const struct json_key json_element = {.bytes = 1, .text = ","};
+
 static __attribute__((noinline)) char *begin_commonly(struct json *j, const char *key)
 {
 	begin_element(j, key);
@@ -321,6 +321,16 @@ static inline char *begin_value(struct json *j, const char *key)
 	to = kept_room(j);
 	memcpy(to, next->text + first, JSON_KEY_BYTES);
 	return to + next->bytes - first;
+}
+
+char *json_run(struct json *j)
+{
+	return j->take || !j->filled[j->depth] || j->depth <= j->lines ? NULL : kept_room(j);
+}
+
+void json_run_end(struct json *j, const char *to)
+{
+	end_at(j, to);
 }
 
 /* The caller may write to the stream itself, before and after what is outermost. */

@@ -12,10 +12,12 @@
 #define VFTR_NODEAGENT_BASE_JSON_WRITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #define JSON_DEPTH_MAX 8
+#define JSON_ROOM      128u /* bytes: for a key, a number and what is between them */
 
 struct json;
 
@@ -91,6 +93,8 @@ void json_late_object(struct json *j, const struct json_late *late, uint32_t ind
 char *json_text(char *to, const char *text);
 
 struct json_key json_key_of(const char *key);
+/* That of all elements of an array. */
+extern const struct json_key json_element;
 /*
  * Sets the key that the next member is likely to have: if that has the same pointer as key, the
  * text is copied from here. NULL: none. *key must live until the next call.
@@ -98,6 +102,23 @@ struct json_key json_key_of(const char *key);
 static inline void json_next(struct json *j, const struct json_key *key)
 {
 	j->next = key;
+}
+
+/*
+ * A run of members that are written without a call for each. json_run() returns where the first one
+ * begins, with its json_key.text; the caller writes it and its value there, of JSON_ROOM bytes
+ * together, and tells json_run_on() where that ends, which returns where the next one begins. At
+ * last json_run_end() is told where that would be. NULL: members are to be written by the functions
+ * below, as values are handed over, or this one is the first or begins a line.
+ */
+char *json_run(struct json *j);
+void json_run_end(struct json *j, const char *to);
+static inline char *json_run_on(struct json *j, char *to)
+{
+	if ((size_t)(j->kept + sizeof(j->kept) - to) >= JSON_ROOM)
+		return to;
+	json_run_end(j, to);
+	return json_run(j);
 }
 
 void json_object(struct json *j, const char *key);

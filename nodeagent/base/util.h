@@ -109,6 +109,12 @@ void raise_file_limit(void);
 /* Bytes of address space that this process has, or 0. */
 uint64_t address_space(void);
 
+/* (double)value, in one instruction in place of some 30 where 63 bits are enough. */
+static inline double double_of(unsigned __int128 value)
+{
+	return value >> 63 ? (double)value : (double)(int64_t)value;
+}
+
 /*
  * Output files are new ones, and never half-written: write_begin() makes one beside
  * PATH, under a name that nobody can guess and through no link; write_end() flushes,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/digits.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/report.h"
@@ -138,7 +139,9 @@ static inline const struct frame *frame_of(const struct report *r, uint32_t stac
 	return &r->once->frames[r->once->place[stack]];
 }
 
-int64_t columns_parent_id(const struct report *r, uint32_t stack)
+/* The printed id of a stack's caller, or -1. A caller may have no printed number, which is another
+ * thing than no caller. */
+static inline int64_t parent_id(const struct report *r, uint32_t stack)
 {
 	const uint32_t parent = frame_of(r, stack)->parent;
 
@@ -256,6 +259,7 @@ MEMBER(text, json_string(j, c->json, column_text(c, row)))
 MEMBER(hex, json_hex(j, c->json, column_count(c, row)))
 MEMBER(bool, json_bool(j, c->json, column_count(c, row)))
 MEMBER(stack_id, json_uint(j, c->json, frame_of(row->r, column_stack(c, row))->id))
+MEMBER(parent_id, json_int(j, c->json, parent_id(row->r, column_stack(c, row))))
 MEMBER(written, c->get.write(j, c->json, row))
 MEMBER(function, write_name(j, c->json, row->r, frame_of(row->r, column_stack(c, row))->name))
 
@@ -326,9 +330,80 @@ static void (*const members[COLUMN_TYPES])(
 	[COLUMN_FUNCTION] = member_function,
 	[COLUMN_CALLER] = member_caller,
 	[COLUMN_STACK_ID] = member_stack_id,
+	[COLUMN_PARENT_ID] = member_parent_id,
 	[COLUMN_PATH] = member_path,
 	[COLUMN_WRITTEN] = member_written,
 };
+
+/* ---- in a run of members ------------------------------------------------------------------- */
+
+static inline char *put_hex(char *to, uint64_t value)
+{
+	*to = '"';
+	to = digits_hex(to + 1, value);
+	*to++ = '"';
+	return to;
+}
+
+static inline char *put_bool(char *to, bool value)
+{
+	return value ? mempcpy(to, "true", 4) : mempcpy(to, "false", 5);
+}
+
+static inline char *put_rank(char *to, const struct report *r, uint32_t rank)
+{
+	return rank == PROFILE_ELSEWHERE ? mempcpy(to, "null", 4)
+					 : digits_uint(to, profile_rank_shown(r->p, rank));
+}
+
+static inline char *put_name(char *to, const struct report *r, uint32_t name)
+{
+	const struct piece *piece = &pieces_of(r)[name];
+
+	if (piece->bytes - r->once->separator > JSON_PART)
+		return NULL;
+	*to++ = '"';
+	memcpy(to, piece->text, JSON_PART);
+	to += piece->bytes - r->once->separator;
+	*to++ = '"';
+	return to;
+}
+
+static inline char *put_caller(char *to, const struct report *r, uint32_t stack)
+{
+	const uint32_t parent = frame_of(r, stack)->parent;
+
+	return parent == PROFILE_NONE ? mempcpy(to, "null", 4)
+				      : put_name(to, r, r->once->frames[parent].name);
+}
+
+/* The value as the functions above write it, if it is short. Returns its end; NULL: it is for
+ * them. */
+static inline char *put_value(char *to, const struct column *c, const struct row *row)
+{
+	switch (c->type) {
+	case COLUMN_COUNT:
+		return digits_uint(to, column_count(c, row));
+	case COLUMN_SECONDS:
+		return digits_seconds(to, column_count(c, row));
+	case COLUMN_REAL:
+		return digits_fixed(to, column_real(c, row), DIGITS_DECIMALS);
+	case COLUMN_HEX:
+		return put_hex(to, column_count(c, row));
+	case COLUMN_BOOL:
+		return put_bool(to, column_count(c, row));
+	case COLUMN_RANK:
+		return put_rank(to, row->r, (uint32_t)column_count(c, row));
+	case COLUMN_FUNCTION:
+		return put_name(to, row->r, frame_of(row->r, column_stack(c, row))->name);
+	case COLUMN_CALLER:
+		return put_caller(to, row->r, column_stack(c, row));
+	case COLUMN_PARENT_ID:
+		return digits_int(to, parent_id(row->r, column_stack(c, row)));
+	default:
+		return NULL;
+	}
+}
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
@@ -356,18 +431,37 @@ static const struct list_keys *keys_of(const struct report *r, const struct list
 	return *at;
 }
 
+/* Its end; NULL: the value is none of put_value(). */
+static inline char *put_member(char *to, const struct column_key *k, const struct row *row)
+{
+	memcpy(to, k->key.text, JSON_KEY_BYTES);
+	return put_value(to + k->key.bytes, k->c, row);
+}
+
 void columns_members(struct json *j, const struct list *l, const struct row *row)
 {
 	const struct list_keys *keys = keys_of(row->r, l);
+	char *to = NULL; /* of a run, or NULL */
 
 	for (size_t i = 0; i < keys->n; i++) {
 		const struct column_key *k = &keys->of[i];
+		char *end;
 
 		if (k->c->where && !k->c->where(row))
 			continue;
+		end = to && k->key.bytes ? put_member(to, k, row) : NULL;
+		if (end) {
+			to = json_run_on(j, end);
+			continue;
+		}
+		if (to)
+			json_run_end(j, to);
 		json_next(j, &k->key);
 		k->write(j, k->c, row);
+		to = json_run(j);
 	}
+	if (to)
+		json_run_end(j, to);
 	json_next(j, NULL);
 }
 

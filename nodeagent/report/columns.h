@@ -59,6 +59,7 @@ enum column_type {
 	COLUMN_FUNCTION,   /* name of a stack */
 	COLUMN_CALLER,	   /* name of the stack above, or ---- and null */
 	COLUMN_STACK_ID,   /* printed number, or ---- */
+	COLUMN_PARENT_ID,  /* JSON only: that of the stack above, or -1 */
 	COLUMN_PATH,	   /* cut to a line; whole */
 	COLUMN_WRITTEN,	   /* JSON only, by get.write() */
 	COLUMN_TYPES
@@ -235,8 +236,6 @@ void columns_once_free(struct columns_once *once);
 
 /* Prefetches these texts of a stack. */
 void columns_ahead(const struct report *r, uint32_t stack);
-/* The printed id of a stack's caller, or -1. */
-int64_t columns_parent_id(const struct report *r, uint32_t stack);
 
 /*
  * column_count() and so on: the value of a column in a row, by its type. column_caller(): the name

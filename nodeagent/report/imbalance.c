@@ -14,7 +14,7 @@
 
 static double difference_of(unsigned __int128 a, unsigned __int128 b)
 {
-	return a >= b ? (double)(a - b) : -(double)(b - a);
+	return a >= b ? double_of(a - b) : -double_of(b - a);
 }
 
 /* n times the distance of the maximum and of the minimum from the mean. */
@@ -99,11 +99,15 @@ const struct imbalance_formula *imbalance_formula(const char *name)
 	return &formulas[0];
 }
 
+uint32_t imbalance_rank(const struct imbalance_formula *formula, const struct spread *s)
+{
+	return formula->of_farthest && s->sum && minimum_is_farther(s) ? s->rank_min : s->rank_max;
+}
+
 double imbalance_by(const struct imbalance_formula *formula, const struct spread *s, uint32_t *rank)
 {
 	if (rank)
-		*rank = formula->of_farthest && s->sum && minimum_is_farther(s) ? s->rank_min
-										: s->rank_max;
+		*rank = imbalance_rank(formula, s);
 	/* also what no run makes: a damaged profile must not become nan */
 	if (!s->n || !s->sum || !s->max || s->min > s->max)
 		return formula->of_nothing;

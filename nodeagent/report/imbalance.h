@@ -28,5 +28,7 @@ struct imbalance_formula;
 const struct imbalance_formula *imbalance_formula(const char *name);
 double imbalance_by(
 	const struct imbalance_formula *formula, const struct spread *s, uint32_t *rank);
+/* The rank alone. */
+uint32_t imbalance_rank(const struct imbalance_formula *formula, const struct spread *s);
 
 #endif

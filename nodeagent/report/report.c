@@ -415,10 +415,11 @@ double report_blocked_s(const struct report *r)
 	return 1e-9 * (double)(r->process ? r->process->blocked_ns : r->p->blocked_ns);
 }
 
-double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
+static struct spread spread_of(const struct report *r, uint32_t stack)
 {
 	const struct profile_stack *s = &r->p->stacks[stack];
-	struct spread spread = {
+
+	return (struct spread){
 		.n = s->ranks,
 		.sum = s->excl_ns,
 		.min = s->excl_min_ns,
@@ -427,8 +428,20 @@ double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
 		.rank_max = profile_rank_shown(r->p, s->rank_max),
 		.sumsq = s->excl_sumsq_ns2,
 	};
+}
+
+double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank)
+{
+	const struct spread spread = spread_of(r, stack);
 
 	return imbalance_by(r->imbalance, &spread, rank);
+}
+
+uint32_t report_imbalance_rank(const struct report *r, uint32_t stack)
+{
+	const struct spread spread = spread_of(r, stack);
+
+	return imbalance_rank(r->imbalance, &spread);
 }
 
 char *report_end(const struct profile_process *process)

@@ -104,6 +104,7 @@ bool report_own_is_counted(const struct report *r, uint32_t stack);
 bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n);
 /* By the configured formula (imbalance.h); *rank: the rank that causes it, as printed. */
 double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
+uint32_t report_imbalance_rank(const struct report *r, uint32_t stack);
 /* The end of a process: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
 char *report_end(const struct profile_process *process);
 /* The number of ranks that all logs and JSON print. */

@@ -16,7 +16,7 @@
 static double deviation_s(const struct profile_stack *s)
 {
 	double n = s->ranks ? s->ranks : 1, mean = (double)s->excl_ns / n;
-	double variance = (double)s->excl_sumsq_ns2 / n - mean * mean;
+	double variance = double_of(s->excl_sumsq_ns2) / n - mean * mean;
 
 	return variance > 0.0 ? sqrt(variance) * 1e-9 : 0.0;
 }
@@ -24,12 +24,6 @@ static double deviation_s(const struct profile_stack *s)
 static double percent(const struct report *r, uint64_t ns)
 {
 	return r->excl_s > 0.0 ? 100.0 * (ns * 1e-9) / r->excl_s : 0.0;
-}
-
-/* A caller may have no printed number, which is another thing than no caller. */
-static void write_parent(struct json *j, const char *key, const struct row *row)
-{
-	json_int(j, key, columns_parent_id(row->r, row->index));
 }
 
 static void write_threads(struct json *j, const char *key, const struct row *row)
@@ -99,17 +93,12 @@ static double samples_error(const struct row *row)
 
 static double stack_imbalance(const struct row *row)
 {
-	uint32_t rank;
-
-	return report_imbalance(row->r, row->index, &rank);
+	return report_imbalance(row->r, row->index, NULL);
 }
 
 static uint64_t stack_imbalance_rank(const struct row *row)
 {
-	uint32_t rank;
-
-	report_imbalance(row->r, row->index, &rank);
-	return rank;
+	return report_imbalance_rank(row->r, row->index);
 }
 
 static double stack_percent(const struct row *row)
@@ -183,7 +172,7 @@ static const struct column profile_columns[] = {
 	STACK_ITSELF(NULL, "path", PATH),
 	STACK_ITSELF(NULL, "function", FUNCTION),
 	STACK_ITSELF(NULL, "caller", CALLER),
-	COLUMN_GET(NULL, "parent", WRITTEN, write, write_parent),
+	STACK_ITSELF(NULL, "parent", PARENT_ID),
 	STACK("Calls", "calls", COUNT, calls, .log_where = stack_has_calls),
 	COLUMN_GET("t_excl[s]", NULL, SECONDS, count, stack_time, .mark = own_is_marked),
 	COLUMN_GET("~[s]", "t_excl_error_s", REAL, real, samples_error, .where = has_own_samples,
@@ -354,11 +343,13 @@ static void write_ids(struct json *j, const char *key, const struct row *row)
 	const uint32_t *members = row->more;
 
 	json_array(j, key);
+	json_next(j, &json_element);
 	for (size_t i = 0; i < g->n; i++) {
 		if (i + AHEAD < g->n)
 			__builtin_prefetch(&row->r->id[members[g->first + i + AHEAD]]);
 		json_uint(j, NULL, row->r->id[members[g->first + i]]);
 	}
+	json_next(j, NULL);
 	json_close(j);
 }
 

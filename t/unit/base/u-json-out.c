@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON writer: escapes, texts at any place of its buffer, and when the stream gets them. */
+#include "nodeagent/base/digits.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
@@ -191,6 +192,70 @@ static void write_members(bool is_made, unsigned lines, const char *const *keys,
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+/* n members of an object behind a text of so many bytes, in runs or not. */
+static void write_run(bool is_run, unsigned lines, const char *filler, size_t n)
+{
+	const struct json_key key = json_key_of("calls");
+	FILE *f = open_text();
+	char *to;
+
+	json_begin(&json, f, lines);
+	json_object(&json, NULL);
+	to = json_run(&json);
+	ck_assert_ptr_null(to); /* nothing stands there */
+	json_string(&json, "filler", filler);
+	to = is_run ? json_run(&json) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!to) {
+			json_uint(&json, key.key, i);
+			continue;
+		}
+		memcpy(to, key.text, JSON_KEY_BYTES);
+		to = digits_uint(to + key.bytes, i);
+		to = json_run_on(&json, to);
+	}
+	if (to)
+		json_run_end(&json, to);
+	json_uint(&json, "last", n);
+	json_close(&json);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(members_in_runs)
+{
+	for (size_t before = sizeof(json.kept) - 300; before < sizeof(json.kept) + 10; before++) {
+		char *filler = malloc(before + 1), *wanted;
+
+		memset(filler, 'x', before);
+		filler[before] = '\0';
+		for (unsigned lines = 0; lines < 2; lines++) {
+			write_run(false, lines, filler, 40);
+			wanted = written;
+			write_run(true, lines, filler, 40);
+			ck_assert_str_eq(written, wanted);
+			free(wanted);
+			free(written);
+		}
+		free(filler);
+	}
+}
+END_TEST
+
+static void take_nothing(void *ctx, const char *key, const struct json_value *v)
+{
+	(void)ctx, (void)key, (void)v;
+}
+
+START_TEST(no_runs_where_values_are_handed_over)
+{
+	json_hand(&json, take_nothing, NULL);
+	json_object(&json, NULL);
+	json_uint(&json, "calls", 1);
+	ck_assert_ptr_null(json_run(&json));
+	json_close(&json);
+}
+END_TEST
+
 START_TEST(keys_made_before)
 {
 	static const char *const keys[] = {"", "calls", "a \"quoted\" one", "gr\xc3\xbc\xc3\x9f",
@@ -379,6 +444,8 @@ int main(void)
 	tcase_add_test(tc, text_in_parts);
 	tcase_add_test(tc, escaped_before_as_when_written);
 	tcase_add_test(tc, keys_made_before);
+	tcase_add_test(tc, members_in_runs);
+	tcase_add_test(tc, no_runs_where_values_are_handed_over);
 	tcase_add_test(tc, numbers);
 	tcase_add_test(tc, shortest_numbers);
 	tcase_add_test(tc, numbers_are_handed_as_they_are_read);
