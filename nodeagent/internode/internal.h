@@ -29,6 +29,7 @@ struct pair_sums {
 
 struct longest;
 struct longest_wait;
+struct node;
 struct traffic;
 
 /* A cache of the last results of matching_process(), by rank. */
@@ -121,8 +122,8 @@ void matching_late_receivers_end(struct matching *m);
 /* Whether the call that has completed a send of t completes other operations, too. */
 enum matching_completes { COMPLETES_NONE, COMPLETES_ONE, COMPLETES_SEVERAL };
 enum matching_completes matching_completes(const struct traffic *t, const struct match_send *s);
-/* True for the number of the path of an MPI_Sendrecv(): it sends and receives. */
-bool matching_is_sendrecv(const struct traffic *t, uint32_t path);
+/* True for the node of an MPI_Sendrecv(): it sends and receives. n: or NULL, it is not known. */
+bool matching_is_sendrecv(const struct node *n);
 struct unproven *matching_unproven(struct matching *m);
 
 /* matching.c: a number for a process's id, always the same. */

@@ -30,16 +30,14 @@ static bool is_earlier(uint64_t a, uint64_t b)
 	return (int64_t)(a - b) < 0;
 }
 
-static uint32_t function_of(const struct traffic *t, uint32_t path)
+static uint32_t function_of(const struct node *n)
 {
-	const struct node *n = traffic_path_node(t, path);
-
 	return n ? key_mpi(n->key) : KEY_NO_MPI;
 }
 
-bool matching_is_sendrecv(const struct traffic *t, uint32_t path)
+bool matching_is_sendrecv(const struct node *n)
 {
-	const uint32_t function = function_of(t, path);
+	const uint32_t function = function_of(n);
 
 	return (function & ~LARGE_COUNT) == VFTR_MPI_SENDRECV ||
 	       (function & ~LARGE_COUNT) == VFTR_MPI_SENDRECV_REPLACE;
@@ -47,9 +45,11 @@ bool matching_is_sendrecv(const struct traffic *t, uint32_t path)
 
 enum matching_completes matching_completes(const struct traffic *t, const struct match_send *s)
 {
+	const struct node *n = traffic_path_node(t, s->path);
+
 	if (s->done_enter == s->enter)
-		return matching_is_sendrecv(t, s->path) ? COMPLETES_SEVERAL : COMPLETES_ONE;
-	switch (function_of(t, s->path)) {
+		return matching_is_sendrecv(n) ? COMPLETES_SEVERAL : COMPLETES_ONE;
+	switch (function_of(n)) {
 	case VFTR_MPI_WAIT:
 	case VFTR_MPI_WAITANY:
 		return COMPLETES_ONE;
@@ -121,12 +121,12 @@ void matching_late_receiver(
 	completes = matching_completes(p->traffic, s);
 	if (!s->path || (completes == COMPLETES_NONE && s->mode == MATCH_SEND_STANDARD))
 		return;
-	w = (struct longest_wait){.enter = s->done_enter,
-		.path = s->path,
-		.late = matching_rank(p, r->destination, s->source),
-		.kind = WAIT_LATE_RECEIVER,
-		.ticks = r->enter - s->done_enter,
-		.about = {.from = r->destination, .to = s->source, .from_thread = r->thread}};
+	longest_begin(&w, WAIT_LATE_RECEIVER, r->enter - s->done_enter);
+	w.enter = s->done_enter;
+	w.path = s->path;
+	w.late = matching_rank(p, r->destination, s->source);
+	w.about = (struct longest_about){
+		.from = r->destination, .to = s->source, .from_thread = r->thread};
 	if (w.late == UINT32_MAX)
 		w.late = matching_late_job(m, r->destination, p->traffic);
 	if (s->mode == MATCH_SEND_SYNCHRONOUS) {

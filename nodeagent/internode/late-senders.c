@@ -178,10 +178,10 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 		wait);
 }
 
-/* Whether the call that has completed the receive may have completed others. */
-static bool may_be_several(const struct traffic *t, const struct match_receive *r)
+/* Whether the call that has completed the receive, at n, may have completed others. */
+static bool may_be_several(const struct node *n, const struct match_receive *r)
 {
-	return r->enter != r->done.enter || (t && matching_is_sendrecv(t, r->done.path));
+	return r->enter != r->done.enter || matching_is_sendrecv(n);
 }
 
 /* Adds it, and returns what counts now; NULL: its call has waited longer for another one. */
@@ -190,15 +190,16 @@ static const struct longest_wait *count_wait(
 {
 	const struct process *p = matching_process(m, r->destination);
 	struct traffic *t = p ? p->traffic : NULL;
+	struct node *n = t ? traffic_path_node(t, w->path) : NULL;
 	struct longest_wait *kept = w;
 
 	w->late = p ? matching_rank(p, w->about.from, r->destination) : UINT32_MAX;
 	if (w->late == UINT32_MAX)
 		w->late = matching_late_job(m, w->about.from, t);
-	if (!is_probe && may_be_several(t, r))
+	if (!is_probe && may_be_several(n, r))
 		kept = longest_add(matching_longest(m), t, w);
 	else if (t) /* it completed nothing else */
-		traffic_count_longest(t, w, 1);
+		traffic_count_alone(t, n, w);
 	if (!kept)
 		return NULL;
 	add_ticks(m, &w->about, w->ticks);
@@ -217,13 +218,12 @@ static inline __attribute__((always_inline)) void look_at_call(struct matching *
 		look_at_order(m, s, r, NULL, error);
 		return;
 	}
-	w = (struct longest_wait){.enter = r->done.enter,
-		.path = r->done.path,
-		.kind = WAIT_LATE_SENDER,
-		.ticks = ticks,
-		.error = error,
-		.about = {s->source, r->destination, s->thread, r->thread, r->done.thread, r->enter,
-			s->history}};
+	longest_begin(&w, WAIT_LATE_SENDER, ticks);
+	w.enter = r->done.enter;
+	w.path = r->done.path;
+	w.error = error;
+	w.about = (struct longest_about){s->source, r->destination, s->thread, r->thread,
+		r->done.thread, r->enter, s->history};
 	look_at_order(m, s, r, count_wait(m, r, &w, is_probe), error);
 }
 

@@ -19,13 +19,13 @@ struct send *send_make(struct match *m, const struct match_send *from)
 		return NULL;
 	}
 	s = match_pool_take(&m->sends);
-	s->call = (struct call){.position = from->ticket,
-		.enter = from->enter,
-		.leave = later_of(from->enter, from->leave),
-		.peer = from->source,
-		.tag = from->tag,
-		.thread = from->thread,
-		.flags = from->flags};
+	s->call.position = from->ticket;
+	s->call.enter = from->enter;
+	s->call.leave = later_of(from->enter, from->leave);
+	s->call.peer = from->source;
+	s->call.tag = from->tag;
+	s->call.thread = from->thread;
+	s->call.flags = from->flags;
 	s->comm = from->comm;
 	s->destination = from->destination;
 	s->bytes = from->bytes;
@@ -100,13 +100,13 @@ struct receive *receive_make(struct match *m, const struct match_receive *from)
 		return NULL;
 	}
 	r = match_pool_take(&m->receives);
-	r->call = (struct call){.position = from->ticket,
-		.enter = from->enter,
-		.leave = later_of(from->enter, from->leave),
-		.peer = from->source,
-		.tag = from->tag,
-		.thread = from->thread,
-		.flags = from->flags};
+	r->call.position = from->ticket;
+	r->call.enter = from->enter;
+	r->call.leave = later_of(from->enter, from->leave);
+	r->call.peer = from->source;
+	r->call.tag = from->tag;
+	r->call.thread = from->thread;
+	r->call.flags = from->flags;
 	r->proc_id = from->destination;
 	r->comm = from->comm;
 	r->source = from->source;

@@ -232,6 +232,8 @@ void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t tic
 
 /* A longest_count (longest.h) that counts by traffic_wait(), if mpi.waits is on. */
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls);
+/* The same for a wait that is not taken back. n: traffic_path_node() of w->path. */
+void traffic_count_alone(struct traffic *t, struct node *n, const struct longest_wait *w);
 
 /*
  * The wait w, which was counted, was one in the wrong order: it counts as that, and no longer as of

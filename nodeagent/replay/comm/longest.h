@@ -42,6 +42,16 @@ struct longest_wait {
 		causes; /* of the wait; the caller of longest_add() sets these in its result */
 };
 
+/* A wait without an error and causes; the other members are to be set. What is not used of the
+ * causes is not: that takes as long as all the rest. */
+static inline void longest_begin(struct longest_wait *w, enum wait_kind kind, uint64_t ticks)
+{
+	w->kind = kind;
+	w->ticks = ticks;
+	w->error = 0;
+	w->causes.n = 0;
+}
+
 /* Copies a wait, without the unused causes: most waits have none. */
 static inline void longest_copy(struct longest_wait *to, const struct longest_wait *from)
 {

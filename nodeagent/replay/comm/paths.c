@@ -132,15 +132,23 @@ void traffic_wait_at(struct traffic *t, uint32_t path, uint64_t at, uint64_t tic
 		calltree_wait_at(n, at, ticks, 1);
 }
 
+static void count_at(
+	const struct traffic *t, struct node *n, const struct longest_wait *w, uint64_t calls)
+{
+	if (!n || !t->conf->mpi_waits)
+		return;
+	count_calls(n, w, calls);
+	calltree_wait_at(n, w->enter, calls * w->ticks, 1);
+}
+
+void traffic_count_alone(struct traffic *t, struct node *n, const struct longest_wait *w)
+{
+	count_at(t, n, w, 1);
+}
+
 void traffic_count_longest(struct traffic *t, const struct longest_wait *w, uint64_t calls)
 {
-	if (t->conf->mpi_waits) {
-		struct node *n = traffic_path_node(t, w->path);
-
-		count_calls(n, w, calls);
-		if (n)
-			calltree_wait_at(n, w->enter, calls * w->ticks, 1);
-	}
+	count_at(t, traffic_path_node(t, w->path), w, calls);
 	if (calls != 1)
 		traffic_cause_back(t, &w->causes);
 }
