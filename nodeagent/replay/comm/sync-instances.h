@@ -191,16 +191,18 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 struct purpose instance_purpose(uint32_t function);
 /* Drops an instance without counting its waits. */
 void instance_drop(struct sync *s, struct instance *i);
-/* Room for one that is not among the first FEW of its instance. */
-struct arrival *instance_add_further(struct sync *s, struct instance *i);
+/* Room for MANY that are not among the first FEW of the instance. */
+void instance_add_block(struct sync *s, struct instance *i);
 /* An arrival of any content. */
 static inline struct arrival *instance_add_arrival(struct sync *s, struct instance *i)
 {
-	struct arrival *a = i->n < FEW ? &i->few[i->n] : instance_add_further(s, i);
+	const uint32_t n = i->n, at = (n - FEW) % MANY;
 
+	if (n >= FEW && !at)
+		instance_add_block(s, i);
 	i->n++;
 	s->n_arrivals++;
-	return a;
+	return n < FEW ? &i->few[n] : &i->last_block->at[at];
 }
 /*
  * Notes arrival a as one that others may wait for. The other parameters are its members; *a is not

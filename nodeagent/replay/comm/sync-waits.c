@@ -81,7 +81,9 @@ void instance_drop(struct sync *s, struct instance *i)
 static void new_instance(struct instance *i, struct traffic *t, struct comm *comm, uint64_t id,
 	uint32_t ticket, struct purpose of)
 {
-	memset(i, 0, offsetof(struct instance, few));
+	/* both lines, each by a few stores */
+	memset(i, 0, offsetof(struct instance, awaited));
+	memset(&i->awaited, 0, offsetof(struct instance, few) - offsetof(struct instance, awaited));
 	i->id = id;
 	i->ticket = ticket;
 	i->kind = (uint8_t)of.kind;
@@ -111,18 +113,13 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 	return i;
 }
 
-struct arrival *instance_add_further(struct sync *s, struct instance *i)
+void instance_add_block(struct sync *s, struct instance *i)
 {
-	const uint32_t at = (i->n - FEW) % MANY;
-	struct arrivals *b;
+	struct arrivals *b = match_pool_take_any(&s->arrivals);
 
-	if (!at) {
-		b = match_pool_take_any(&s->arrivals);
-		b->next = NULL;
-		*(i->n == FEW ? &i->blocks : &i->last_block->next) = b;
-		i->last_block = b;
-	}
-	return &i->last_block->at[at];
+	b->next = NULL;
+	*(i->n == FEW ? &i->blocks : &i->last_block->next) = b;
+	i->last_block = b;
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
@@ -226,11 +223,11 @@ static inline void tell_all(struct untold *u)
 	u->n = 0;
 }
 
-static void count_now(enum wait_kind kind, const struct arrival *a, const struct arrival *on,
-	uint64_t waited, uint64_t times)
+static void count_now(enum wait_kind kind, const struct arrival *a, uint32_t late, uint64_t waited,
+	uint64_t times)
 {
 	calltree_wait(a->node, &(struct node_wait){.kind = kind,
-				       .late = late_rank(a, on),
+				       .late = late,
 				       .calls = times,
 				       .ticks = times * waited,
 				       .variance = (double)times * (double)(times - 1) *
@@ -238,37 +235,47 @@ static void count_now(enum wait_kind kind, const struct arrival *a, const struct
 	calltree_wait_at(a->node, a->since, waited, times);
 }
 
-/* on: for whom it waited. times: for so many calls it stands. u: or NULL, then it counts now. */
+/* late: the rank for which it waited. times: for so many calls it stands. u: or NULL, then it
+ * counts now. */
 static inline void count_blocking(struct untold *u, enum wait_kind kind, const struct arrival *a,
-	const struct arrival *on, uint64_t waited, uint64_t times)
+	uint32_t late, uint64_t waited, uint64_t times)
 {
 	if (!u) {
-		count_now(kind, a, on, waited, times);
+		count_now(kind, a, late, waited, times);
 		return;
 	}
 	if (u->n && (u->node != a->node || u->n == SYNC_TOGETHER))
 		tell_all(u);
 	u->node = a->node;
-	u->at[u->n++] = (struct waited){.at = a->since,
-		.ticks = waited,
-		.times = times,
-		.kind = kind,
-		.late = late_rank(a, on)};
+	u->at[u->n++] = (struct waited){
+		.at = a->since, .ticks = waited, .times = times, .kind = kind, .late = late};
 }
 
 static void count_completion(struct sync *s, enum wait_kind kind, const struct arrival *a,
 	const struct arrival *on, uint64_t waited)
 {
-	const struct longest_wait w = {.enter = a->enter,
-		.path = a->path,
-		.late = late_rank(a, on),
-		.kind = kind,
-		.ticks = waited};
-	struct longest_wait *kept = longest_add(s->longest, a->traffic, &w);
+	struct longest_wait w, *kept;
 
+	longest_begin(&w, kind, waited);
+	w.enter = a->enter;
+	w.path = a->path;
+	w.late = late_rank(a, on);
+	w.about = (struct longest_about){.from = 0};
+	kept = longest_add(s->longest, a->traffic, &w);
 	if (kept && a->traffic->conf->mpi_waits)
 		causes_add(s->causes, a->traffic, a->path, kind, on->activity, a->enter,
 			a->enter + waited, &kept->causes);
+}
+
+static inline uint64_t shorter(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* It is none, where it was made among too many call paths, or has been forgotten. */
+static inline bool has_path(const struct arrival *a)
+{
+	return a->node && key_mpi(a->node->key) != KEY_NO_MPI;
 }
 
 /* on: for whom it waited, or NULL. only_child: its wait is counted elsewhere. */
@@ -278,21 +285,18 @@ static inline void count_wait(struct sync *s, const struct instance *i, const st
 	const enum wait_kind kind = i->wait;
 	const struct conf *conf = a->traffic->conf;
 	const uint64_t enter = a->blocks ? a->since : a->enter,
-		       most = ticks_between(enter, a->until);
-	uint64_t waited = on ? ticks_between(enter, on->since) : 0;
+		       most = ticks_between(enter, a->until),
+		       waited = on ? shorter(ticks_between(enter, on->since), most) : 0;
 
-	waited = waited < most ? waited : most;
 	if (!a->blocks) {
 		if (waited && !only_child)
 			count_completion(s, kind, a, on, waited);
 		return;
 	}
-	if (!a->node) /* forgotten */
-		return;
-	if (key_mpi(a->node->key) == KEY_NO_MPI) /* among too many call paths */
+	if (!has_path(a))
 		return;
 	if (conf->mpi_waits && waited && !only_child)
-		count_blocking(untold, kind, a, on, waited, (uint64_t)1 << i->log2);
+		count_blocking(untold, kind, a, late_rank(a, on), waited, (uint64_t)1 << i->log2);
 	if (conf->mpi_show_sync_time)
 		count_as_child(a, waited);
 }
@@ -305,8 +309,7 @@ static void find_cause(
 
 	uint32_t path = a->path;
 
-	if (ticks_between(a->since, to) < CAUSE_TICKS_LEAST || !a->node ||
-		key_mpi(a->node->key) == KEY_NO_MPI)
+	if (ticks_between(a->since, to) < CAUSE_TICKS_LEAST || !has_path(a))
 		return;
 	if (!path)
 		path = a->track ? path_number(a->track, a->node)
@@ -585,33 +588,91 @@ static void count_later(struct sync *s, struct instance *i)
 		sync_settle(s);
 }
 
-static inline void settle_arrival(
-	struct sync *s, struct instance *i, struct arrival_walk *w, struct untold *untold)
+/* What each member needs of its instance, and of the one that all wait for: one cache line, as 64
+ * instances are looked at in turn. */
+struct closing {
+	struct instance *i;
+	const struct arrival *on; /* NULL: as its rule says */
+	uint64_t since, job;	  /* of `on', as rank */
+	struct arrivals *block;
+	uint32_t rank, n, told; /* n, told: members */
+	uint8_t wait, log2;
+};
+
+_Static_assert(sizeof(struct closing) <= 64, "one cache line");
+
+static struct closing closing_of(struct instance *i)
 {
-	const struct arrival *a = arrival_next(i, w);
+	const bool is_one = !i->two_groups && rules[i->kind].whom == the_last;
+	const struct arrival *on = is_one ? i->awaited.last[0] : NULL;
+
+	return (struct closing){.i = i,
+		.on = on,
+		.since = i->since[0],
+		.job = on ? on->traffic->job : 0,
+		.rank = on ? (uint32_t)on->traffic->rank : 0,
+		.n = i->n,
+		.wait = i->wait,
+		.log2 = i->log2};
+}
+
+/* As arrival_next(). */
+static inline const struct arrival *closing_next(struct closing *c)
+{
+	const uint32_t n = c->told++, at = (n - FEW) % MANY;
+
+	if (n >= c->n)
+		return NULL;
+	if (n < FEW)
+		return &c->i->few[n];
+	if (!at)
+		c->block = n == FEW ? c->i->blocks : c->block->next;
+	return &c->block->at[at];
+}
+
+/* count_wait() of a call that blocks, for c->on. */
+static inline void count_wait_for_one(
+	const struct closing *c, const struct arrival *a, struct untold *untold)
+{
+	const uint64_t waited =
+		shorter(ticks_between(a->since, c->since), ticks_between(a->since, a->until));
+
+	if (waited && has_path(a) && a->traffic->conf->mpi_waits)
+		count_blocking(untold, c->wait, a,
+			a->traffic->job == c->job ? c->rank : late_rank(a, c->on), waited,
+			(uint64_t)1 << c->log2);
+}
+
+static inline void settle_arrival(struct sync *s, struct closing *c, struct untold *untold)
+{
+	const struct arrival *a = closing_next(c);
 
 	if (!a)
 		return;
 	__builtin_prefetch(a + 1);
-	if (is_known(i))
-		count_wait(s, i, a, rules[i->kind].whom(i, &i->awaited, a), false, untold);
+	if (c->on && a->blocks && !a->traffic->conf->mpi_show_sync_time)
+		count_wait_for_one(c, a, untold);
+	else if (is_known(c->i))
+		count_wait(
+			s, c->i, a, rules[c->i->kind].whom(c->i, &c->i->awaited, a), false, untold);
 	arrival_let_go(a);
 }
 
 /* Ranks are mostly read one after the other, so the same one is at the same place in each. */
 static void settle(struct sync *s)
 {
-	struct arrival_walk at[SYNC_TOGETHER] = {{0}};
+	_Alignas(64) struct closing all[SYNC_TOGETHER];
 	struct untold untold;
 	uint32_t most = 0;
 
 	untold.n = 0;
-
-	for (uint32_t f = 0; f < s->n_complete; f++)
-		most = s->complete[f]->n > most ? s->complete[f]->n : most;
+	for (uint32_t f = 0; f < s->n_complete; f++) {
+		all[f] = closing_of(s->complete[f]);
+		most = all[f].n > most ? all[f].n : most;
+	}
 	for (uint32_t k = 0; k < most; k++)
 		for (uint32_t f = 0; f < s->n_complete; f++)
-			settle_arrival(s, s->complete[f], &at[f], &untold);
+			settle_arrival(s, &all[f], &untold);
 	tell_all(&untold);
 	for (uint32_t f = 0; f < s->n_complete; f++)
 		instance_free(s, s->complete[f]);
