@@ -11,8 +11,11 @@
 
 static __attribute__((noinline)) void flush(struct json *j)
 {
-	fwrite_unlocked(j->kept, 1, j->bytes, j->f);
-	j->bytes = 0;
+	const size_t n = j->bytes < JSON_PIECE ? j->bytes : JSON_PIECE;
+
+	fwrite_unlocked(j->kept, 1, n, j->f);
+	j->bytes -= n;
+	memcpy(j->kept, j->kept + n, j->bytes); /* JSON_ROOM or less */
 }
 
 static void put_char(struct json *j, char c)
@@ -24,11 +27,14 @@ static void put_char(struct json *j, char c)
 
 static void put_bytes(struct json *j, const char *text, size_t n)
 {
-	if (n > sizeof(j->kept) - j->bytes)
+	while (n > sizeof(j->kept) - j->bytes) {
+		const size_t part = sizeof(j->kept) - j->bytes;
+
+		memcpy(j->kept + j->bytes, text, part);
+		j->bytes += part;
+		text += part;
+		n -= part;
 		flush(j);
-	if (n > sizeof(j->kept)) {
-		fwrite_unlocked(text, 1, n, j->f);
-		return;
 	}
 	memcpy(j->kept + j->bytes, text, n);
 	j->bytes += n;
@@ -336,7 +342,7 @@ void json_run_end(struct json *j, const char *to)
 /* The caller may write to the stream itself, before and after what is outermost. */
 static void end_element(struct json *j)
 {
-	if (!j->depth)
+	while (!j->depth && j->bytes)
 		flush(j);
 }
 

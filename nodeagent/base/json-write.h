@@ -17,7 +17,8 @@
 #include <stdio.h>
 
 #define JSON_DEPTH_MAX 8
-#define JSON_ROOM      128u /* bytes: for a key, a number and what is between them */
+#define JSON_ROOM      128u	   /* bytes: for a key, a number and what is between them */
+#define JSON_PIECE     (32u << 10) /* bytes that the stream gets at once, but for the last ones */
 
 struct json;
 
@@ -73,7 +74,7 @@ struct json {
 	char close[JSON_DEPTH_MAX];
 	const struct json_key *next; /* or NULL */
 	size_t bytes;		     /* kept, not yet in the stream */
-	char kept[32768];
+	char kept[JSON_PIECE + JSON_ROOM];
 };
 
 void json_begin(struct json *j, FILE *f, unsigned lines);

@@ -190,8 +190,7 @@ int write_end(FILE *f, struct writing *w)
 	errno = 0;
 	if (ferror(f)) { /* earlier; once more, to learn the cause */
 		clearerr(f);
-		fputc('\n', f);
-		error = fflush(f) && errno ? -errno : -EIO;
+		error = (fputc('\n', f) == EOF || fflush(f)) && errno ? -errno : -EIO;
 	} else if (fflush(f)) {
 		error = errno ? -errno : -EIO;
 	}
