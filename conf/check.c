@@ -87,8 +87,7 @@ static int check_directory(const struct conf *c, enum conf_id id, const char *di
 	if (!cause)
 		return 0;
 	return wrong(c, id,
-		text_of("\"%s\" can't be written to: %s%s", quoted(buf, dir, strlen(dir)), cause,
-			strcmp(dir, ".") ? "" : "; --output FOLDER takes another one"),
+		text_of("\"%s\" can't be written to: %s", quoted(buf, dir, strlen(dir)), cause),
 		error);
 }
 
@@ -113,20 +112,14 @@ static int check_basename(const struct conf *c, char **error)
 	return e;
 }
 
-/* Where results go. */
-static int check_results(const struct conf *c, char **error)
-{
-	if (check_directory(c, CONF_ID_output_directory, c->output_directory, error) < 0)
-		return -1;
-	return check_basename(c, error);
-}
-
 int conf_check_paths(const struct conf *c, bool writes, char **error)
 {
 	const char *scenario = c->hwprof_default_scenario;
 	char buf[QUOTE_BYTES];
 
-	if (check_whole(c, error) < 0 || (writes && check_results(c, error) < 0))
+	if (check_whole(c, error) < 0 || check_basename(c, error) < 0)
+		return -1;
+	if (writes && check_directory(c, CONF_ID_output_directory, c->output_directory, error) < 0)
 		return -1;
 	if (has_scenario(c) && access(scenario, R_OK) < 0)
 		return wrong(c, CONF_ID_hwprof_default_scenario,

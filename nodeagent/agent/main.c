@@ -253,6 +253,13 @@ static void settle_recorder(struct conf *c)
 	c->sampling_sample_interval = 0;
 }
 
+static const char *advice_on(const char *directory)
+{
+	return strcmp(directory, ".") || !access(directory, W_OK)
+		       ? ""
+		       : "; --output FOLDER takes another one";
+}
+
 /* folder: one that is made later has the results, wherever it is. */
 static void check_output(struct agent *a, const struct launch *l, bool folder)
 {
@@ -261,7 +268,8 @@ static void check_output(struct agent *a, const struct launch *l, bool folder)
 
 	if (conf_settle_layout(a->host.conf) || conf_check_paths(a->host.conf, !folder, &error) ||
 		conf_scenario(a->host.conf, &error, &how) || hwprof_check(a->host.conf, &error))
-		die(OWN_FAILURE, "%s", error ? error : "out of memory");
+		die(OWN_FAILURE, "%s%s", error ? error : "out of memory",
+			folder ? "" : advice_on(a->host.conf->output_directory));
 	settle_recorder(a->host.conf);
 	if (!realpath(a->host.conf->output_directory, path))
 		die(OWN_FAILURE, "output_directory %s: %s", a->host.conf->output_directory,
