@@ -76,7 +76,7 @@ for mpi in $mpis; do
 		"
 		# Fortran's wrappers are the same in both libraries: in the short form, with one interface
 		case $VFTR_LONG:$language in
-		:MPIFH | :USE_MPI) ;;
+		:MPIFH | :USE_MPI) test_skip "$mpi, $language: linked with the archive" 'in the long form' ;;
 		*) test_if "$has_it" "no mpif90.$mpi" "$mpi, $language: linked with the archive" "
 			build $mpi $language archive librec.a
 			job $mpi 2 ./archive >out

@@ -3,7 +3,7 @@
  * app-many children N AT_ONCE	N children of fork() that call leaf() ten times each
  * app-many late N AT_ONCE	the same, between a fork and the child's first call; its
  *				parent has ended before the others begin
- * app-many busy N AT_ONCE	the same as children, after five million calls of leaf()
+ * app-many busy N AT_ONCE	the same as children, after 20 million calls of leaf()
  *
  * The exit status is the number of children that failed, or 99.
  */
@@ -96,7 +96,7 @@ __attribute__((noinline)) void late(int n, int at_once)
 
 __attribute__((noinline)) void busy(void)
 {
-	for (int i = 0; i < 5000000; i++)
+	for (int i = 0; i < 20000000; i++)
 		leaf();
 }
 

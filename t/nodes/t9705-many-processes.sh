@@ -58,7 +58,7 @@ test_expect 'the same holds where short functions are counted, as by vftr run, a
 	mkdir counted && cd counted
 	traced -q -k shm.ring_size=64KiB -k overhead.count_tiny=10 -- sh ../seen.sh "$BIN/many" busy 2200 8
 	is 2201 "$(json $ALL "[.each_process[] | select(.calls > 0)] | length")" processes
-	is 5000000 "$(calls_of $ALL "leaf<busy<main<init")" "calls of leaf in the first process"
+	is 20000000 "$(calls_of $ALL "leaf<busy<main<init")" "calls of leaf in the first process"
 	is true "$(json $ALL ".stacks[] | select(.path == \"$LEAF\") | .estimated")" "children count leaf"
 	is 22000 "$(calls_of $ALL "$LEAF")" "calls of leaf in its children"
 	is 2200 "$(calls_of $ALL "work<children<main<init")" "calls of work"

@@ -353,8 +353,8 @@ test_expect 'installed below DESTDIR' '
 	[ -s "$ROOT/share/vftrace/vftrace.f90" ]'
 
 # CMake tries nvcc out at length
-nvcc_by_cmake='command -v cmake && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }'
-[ -z "$VFTR_LONG" ] || test_if "$nvcc_by_cmake" 'no cmake or nvcc' 'nvcc: the same by CMake' '
+nvcc_by_cmake='[ -n "$VFTR_LONG" ] && command -v cmake && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }'
+test_if "$nvcc_by_cmake" 'no cmake or nvcc, or not the long form' 'nvcc: the same by CMake' '
 	PATH=$PATH:/usr/local/cuda/bin
 	mkdir project && cp kernels.cu project
 	cat >project/CMakeLists.txt <<-EOF
