@@ -2,8 +2,8 @@
 /*
  * Lets ranks of Open MPI that wait sleep. They are told to yield (lib.sh), and do so in a loop:
  * with a processor to spare each burns it. A thread that yields many times, and does nothing else
- * in between, sleeps instead, and longer once it has waited for long. Preloaded by
- * t/lib/mpirun.openmpi. Agents do not sleep: they compare their clocks, and are what is tested.
+ * in between, sleeps instead. Preloaded by t/lib/mpirun.openmpi. Agents do not sleep: they compare
+ * their clocks, and are what is tested.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,10 +16,8 @@
 
 enum {
 	IN_A_ROW = 64,	   /* yields before the first sleep: some ten microseconds */
-	BUSY_NS = 50000,   /* who comes back no earlier has done something in between */
+	BUSY_NS = 20000,   /* who comes back no earlier has done something in between */
 	SLEEP_NS = 100000, /* and the slack of timers, 50 us */
-	LONG = 500,	   /* yields, and sleeps, in a row: 70 ms or more */
-	LONG_NS = 1000000, /* each sleep from then on */
 };
 
 static long long now_ns(void)
@@ -39,8 +37,7 @@ int sched_yield(void)
 	if (now_ns() - last > BUSY_NS || !strncmp(program_invocation_short_name, "vftr-", 5))
 		in_a_row = 0;
 	if (++in_a_row > IN_A_ROW)
-		nanosleep(
-			&(struct timespec){.tv_nsec = in_a_row > LONG ? LONG_NS : SLEEP_NS}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 	else
 		syscall(SYS_sched_yield);
 	last = now_ns();
