@@ -251,12 +251,35 @@ void *collate_plan_pack(const struct transport *transport, size_t *bytes)
 	return buf;
 }
 
-/* A rank and a text of each position are behind it, or nothing. */
-static bool is_plan(const struct collate_plan *plan, const char *behind, size_t bytes)
+static bool is_agent(const struct transport *transport, int rank)
 {
-	if (plan->n_children > LEVELS_MAX)
+	return rank >= 0 && rank < transport->size;
+}
+
+/* A rank and a text of each position are behind it, or nothing: that is so but at agent 0. */
+static bool is_plan(const struct transport *transport, const struct collate_plan *plan,
+	const char *behind, size_t bytes)
+{
+	if (plan->n != (uint64_t)transport->size || plan->position >= plan->n ||
+		plan->n_children > LEVELS_MAX)
 		return false;
-	return !bytes || (plan->n <= bytes / (sizeof(int) + 1) && !behind[bytes - 1]);
+	if (!is_agent(transport, plan->parent) && !(bytes && plan->parent == -1))
+		return false;
+	for (uint32_t k = 0; k < plan->n_children; k++)
+		if (!is_agent(transport, plan->child[k]))
+			return false;
+	if (!bytes)
+		return true;
+	if (plan->n > bytes / (sizeof(int) + 1) || behind[bytes - 1])
+		return false;
+	for (uint32_t i = 0; i < plan->n; i++) {
+		int rank;
+
+		memcpy(&rank, behind + i * sizeof(rank), sizeof(rank));
+		if (!is_agent(transport, rank))
+			return false;
+	}
+	return true;
 }
 
 bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes)
@@ -270,10 +293,11 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan = xmalloc(sizeof(*plan));
 	memcpy(plan, at, sizeof(*plan));
 	at += sizeof(*plan);
-	if (!is_plan(plan, at, (size_t)(end - at))) {
+	if (!is_plan(transport, plan, at, (size_t)(end - at))) {
 		free(plan);
 		return false;
 	}
+	plan->root_host[sizeof(plan->root_host) - 1] = '\0';
 	plan->hosts = NULL;
 	plan->ranks = NULL;
 	plan->direct = NULL;

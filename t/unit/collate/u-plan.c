@@ -14,10 +14,10 @@ enum { AGENTS = 3 };
 static char *hosts[AGENTS] = {"a", "node-of-a-long-name", "z"};
 static int ranks[AGENTS] = {2, 0, 1};
 
-/* Agent 0's, which has the hosts of all. The caller frees. */
-static char *packed(size_t *bytes)
+/* Agent 0's, which has the hosts of all. */
+static struct collate_plan plan_of_root(void)
 {
-	struct collate_plan plan = {.n = AGENTS,
+	return (struct collate_plan){.n = AGENTS,
 		.position = 1,
 		.parent = -1,
 		.n_levels = 2,
@@ -25,9 +25,17 @@ static char *packed(size_t *bytes)
 		.child = {1, 2},
 		.hosts = hosts,
 		.ranks = ranks};
-	struct transport t = {.size = AGENTS, .plan = &plan};
+}
 
-	return collate_plan_pack(&t, bytes);
+/* The caller frees. */
+static char *packed_plan(struct collate_plan plan, size_t *bytes)
+{
+	return collate_plan_pack(&(struct transport){.size = AGENTS, .plan = &plan}, bytes);
+}
+
+static char *packed(size_t *bytes)
+{
+	return packed_plan(plan_of_root(), bytes);
 }
 
 /* From memory that ends with the bytes. */
@@ -62,10 +70,15 @@ END_TEST
 START_TEST(an_agent_without_hosts_has_a_plan_too)
 {
 	struct transport t = {.size = AGENTS};
+	struct collate_plan plan = plan_of_root();
 	size_t bytes;
-	char *buf = packed(&bytes);
+	char *buf;
 
-	ck_assert(unpack(&t, buf, sizeof(*t.plan)));
+	plan.hosts = NULL;
+	plan.parent = 0;
+	buf = packed_plan(plan, &bytes);
+	ck_assert_uint_eq(bytes, sizeof(plan));
+	ck_assert(unpack(&t, buf, bytes));
 	ck_assert_ptr_null(t.plan->hosts);
 	collate_plan_free(t.plan);
 	free(buf);
@@ -105,6 +118,75 @@ START_TEST(one_of_more_agents_than_there_are_is_none)
 }
 END_TEST
 
+/* It does not fit the agents that there are. */
+static void is_none(struct collate_plan plan, bool with_hosts)
+{
+	struct transport t = {.size = AGENTS};
+	size_t bytes;
+	char *buf;
+
+	if (!with_hosts)
+		plan.hosts = NULL;
+	buf = packed_plan(plan, &bytes);
+	ck_assert(!unpack(&t, buf, bytes));
+	free(buf);
+}
+
+START_TEST(one_of_another_number_of_agents_is_none)
+{
+	char *four[AGENTS + 1] = {"a", "b", "c", "d"};
+	int ranks_of_four[AGENTS + 1] = {0, 1, 2, 0};
+	struct collate_plan plan = plan_of_root();
+
+	plan.hosts = four;
+	plan.ranks = ranks_of_four;
+	plan.n = AGENTS + 1;
+	is_none(plan, true);
+	plan.n = AGENTS - 1;
+	is_none(plan, true);
+	plan.parent = 0;
+	is_none(plan, false);
+	plan.n = AGENTS + 1;
+	is_none(plan, false);
+}
+END_TEST
+
+START_TEST(one_with_an_agent_that_is_none_is_none)
+{
+	static const int wrong[] = {AGENTS, -2, INT32_MIN, INT32_MAX};
+	int ranks_with_wrong[AGENTS] = {2, 0, 1};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct collate_plan plan = plan_of_root();
+
+		plan.parent = wrong[i];
+		is_none(plan, true);
+		plan.parent = -1;
+		plan.child[1] = wrong[i];
+		is_none(plan, true);
+		plan.child[1] = 2;
+		plan.ranks = ranks_with_wrong;
+		ranks_with_wrong[1] = wrong[i];
+		is_none(plan, true);
+	}
+}
+END_TEST
+
+START_TEST(one_of_a_position_beyond_its_end_is_none)
+{
+	struct collate_plan plan = plan_of_root();
+
+	plan.position = AGENTS;
+	is_none(plan, true);
+}
+END_TEST
+
+START_TEST(a_root_without_hosts_is_none)
+{
+	is_none(plan_of_root(), false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan");
@@ -114,6 +196,10 @@ int main(void)
 	tcase_add_test(c, an_agent_without_hosts_has_a_plan_too);
 	tcase_add_test(c, one_that_is_cut_is_none);
 	tcase_add_test(c, one_of_more_agents_than_there_are_is_none);
+	tcase_add_test(c, one_of_another_number_of_agents_is_none);
+	tcase_add_test(c, one_with_an_agent_that_is_none_is_none);
+	tcase_add_test(c, one_of_a_position_beyond_its_end_is_none);
+	tcase_add_test(c, a_root_without_hosts_is_none);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
