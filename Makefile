@@ -279,6 +279,9 @@ $(unit_tests): $(O)/%: %.c $(tool_lib) $(core_lib)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) $(hardening) $(unit_fast) $(SANITIZE) $(LDFLAGS) -o $@ $< $(tool_lib) $(core_lib) $$(pkg-config --libs check) $(AGENT_LIBS)
 
+# MPI is a stand-in there
+$(O)/t/unit/net/u-mpi: unit_fast += -It/unit/net/mpi-standin
+
 # a name service, for getaddrinfo() in u-tcp
 nss_standin := $(O)/t/unit/net/libnss_standin.so.2
 $(nss_standin): t/unit/net/nss-standin.c

@@ -121,16 +121,19 @@ static int send_message(
 	header->bytes = bytes;
 	transport_count_sent(p, bytes);
 	if (MPI_Isend(header, sizeof(*header), MPI_BYTE, to, header_tag(tag), MPI_COMM_WORLD,
-		    &requests[n++]))
+		    &requests[n++])) {
+		free(header);
+		free(requests);
 		return -EIO;
-	for (int i = 0; i < parts; i++) {
+	}
+	for (int i = 0; i < parts && !error; i++) {
 		if (MPI_Isend((const char *)buf + i * PART_BYTES, part_bytes(bytes, i), MPI_BYTE,
 			    to, content_tag(tag), MPI_COMM_WORLD, &requests[n++]))
-			return -EIO;
+			error = -EIO;
 	}
-	error = wait_for(requests, n, until);
-	if (error)
-		return error;
+	/* whatever the error: MPI may still read what was posted */
+	if (error || wait_for(requests, n, until))
+		return -ETIMEDOUT;
 	free(header);
 	free(requests);
 	return 0;

@@ -51,7 +51,9 @@ struct transport {
 	/*
 	 * Sends a message of any size. 0 when it has left, or -errno; after
 	 * -ETIMEDOUT it may leave later, and buf must stay as it is until the
-	 * process ends. Messages to one agent with one tag arrive in order.
+	 * process ends: so it is also where MPI has a part of it and fails then.
+	 * After any other error nobody reads buf any more. Messages to one agent
+	 * with one tag arrive in order.
 	 */
 	int (*send)(
 		struct transport *p, int to, int tag, const void *buf, size_t bytes, double until);
