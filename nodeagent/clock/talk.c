@@ -10,13 +10,14 @@
 
 #define US		 1000ll
 #define PING_PONGS	 20
-#define ENOUGH		 5	      /* where they are slow */
-#define BURST_NS	 (1000 * US)  /* after so long, enough are enough */
-#define ANSWER_NS	 (1000 * US)  /* longer is not waited for an answer */
-#define FIRST_PING_NS	 (2000 * US)  /* who asked may still be asleep */
-#define LAST_ANSWER_NS	 (50000 * US) /* the job is over: nobody is disturbed */
-#define PATIENT_NS	 (100 * US)   /* longer: the other side may want this very CPU */
-#define HARM_NS		 (500 * US)   /* longer: somebody else took it, and kept it */
+#define ENOUGH		 5		/* where they are slow */
+#define BURST_NS	 (1000 * US)	/* after so long, enough are enough */
+#define ANSWER_NS	 (1000 * US)	/* longer is not waited for an answer */
+#define FIRST_PING_NS	 (2000 * US)	/* who asked may still be asleep */
+#define LAST_ANSWER_NS	 (50000 * US)	/* the job is over: nobody is disturbed */
+#define PATIENT_NS	 (100 * US)	/* longer: the other side may want this very CPU */
+#define HARM_NS		 (500 * US)	/* longer: somebody else took it, and kept it */
+#define FUTURE_NS	 (1000000 * US) /* a job that begins later is none */
 #define FIRST_PAUSE_NS	 (20 * US)
 #define LONGEST_PAUSE_NS (250 * US)
 
@@ -102,8 +103,9 @@ static int64_t answer_ns(enum clock_purpose purpose)
 
 /* The asker's side */
 
+/* *start: of the job, as the server says. */
 static int wait_until_ready(
-	struct clock_talk *t, int server, enum clock_purpose purpose, int64_t until)
+	struct clock_talk *t, int server, enum clock_purpose purpose, int64_t until, int64_t *start)
 {
 	int64_t pause = 0, error, offset = clock_sync_latest(t->sync, until, &error);
 	struct message m = {.kind = ASK,
@@ -118,8 +120,7 @@ static int wait_until_ready(
 		while (look_for_message(t, server, TAG_CLOCK_PONG, &m, &who)) {
 			if (m.kind != READY || m.seq != t->seq)
 				continue;
-			if (t->job_start == CLOCK_TALK_NEVER && clock_sync_is_time(m.arrived))
-				t->job_start = m.arrived;
+			*start = m.arrived;
 			return 0;
 		}
 		if (clock_talk_now() >= until)
@@ -154,13 +155,21 @@ static size_t ping_pong(struct clock_talk *t, int server, enum clock_purpose pur
 	return n;
 }
 
+/* It lies in the past: rounds that begin at one in the future do not come. */
+static void take_start(struct clock_talk *t, int64_t start, const struct clock_sync_point *now)
+{
+	if (t->job_start == CLOCK_TALK_NEVER && clock_sync_is_time(start) &&
+		start - now->local <= now->offset + FUTURE_NS)
+		t->job_start = start;
+}
+
 int clock_talk_ask(struct clock_talk *t, int server, enum clock_purpose purpose, int64_t until,
 	struct clock_measure *m)
 {
 	do {
 		struct clock_sync_sample samples[PING_PONGS];
-		int64_t offset = 0, error = INT64_MAX;
-		int failed = wait_until_ready(t, server, purpose, until);
+		int64_t offset = 0, error = INT64_MAX, start;
+		int failed = wait_until_ready(t, server, purpose, until, &start);
 		size_t n;
 
 		if (failed)
@@ -171,6 +180,7 @@ int clock_talk_ask(struct clock_talk *t, int server, enum clock_purpose purpose,
 			clock_sync_measure(samples, n, &m->sync_point, &m->round_trip)) {
 			m->sync_point.offset += offset;
 			m->sync_point.half_width += error;
+			take_start(t, start, &m->sync_point);
 			return 0;
 		}
 	} while (clock_talk_now() < until);

@@ -359,6 +359,36 @@ START_TEST(a_start_that_makes_no_sense_is_not_known)
 }
 END_TEST
 
+/* Else rounds would begin in an hour, or in 36 years. */
+START_TEST(a_start_in_the_future_is_not_taken)
+{
+	static const int64_t ahead[] = {3600 * (int64_t)1000000000, CLOCK_SYNC_TIME_MOST / 2};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ahead); i++) {
+		struct clock_burst *b = ask_liar((int64_t)clocks_raw_ns() + ahead[i]);
+
+		ck_assert_uint_eq(clock_burst_sync(b)->bursts, 1);
+		ck_assert_int_eq(clock_burst_sync(b)->start, 0);
+		ck_assert_double_le(clock_burst_next(b), 0.25);
+		clock_burst_free(b);
+	}
+}
+END_TEST
+
+START_TEST(a_start_in_the_past_of_another_clock_is_taken)
+{
+	const int64_t offset = 3600 * (int64_t)1000000000;
+	const int64_t start = (int64_t)clocks_raw_ns() + offset - 1000000;
+	struct clock_burst *b;
+
+	make_liar(start, offset, 0);
+	b = clock_burst_new(&liar.transport, 0.25);
+	clock_burst_run(b, NULL, 0);
+	ck_assert_int_eq(clock_burst_sync(b)->start, start);
+	clock_burst_free(b);
+}
+END_TEST
+
 START_TEST(offsets_that_make_no_sense_are_not_taken)
 {
 	static const int64_t offsets[] = {0, INT64_MAX - 1, INT64_MIN, 0},
@@ -388,6 +418,8 @@ int main(void)
 	tcase_add_test(t, who_never_comes_costs_only_windows);
 	tcase_add_test(t, a_job_that_began_long_ago_costs_no_time);
 	tcase_add_test(t, a_start_that_makes_no_sense_is_not_known);
+	tcase_add_test(t, a_start_in_the_future_is_not_taken);
+	tcase_add_test(t, a_start_in_the_past_of_another_clock_is_taken);
 	tcase_add_test(t, offsets_that_make_no_sense_are_not_taken);
 	suite_add_tcase(s, t);
 	return run_suite(s);
