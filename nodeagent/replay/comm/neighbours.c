@@ -64,7 +64,7 @@ const char *traffic_define_neighbours(
 		c->topology = xcalloc(1, sizeof(*c->topology));
 	s = &c->topology->side[m->received];
 	if (t->n_runs + m->runs > TRAFFIC_RUNS_MAX || m->n > NEIGHBOURS_MAX) {
-		t->limits |= 1u << LIMIT_COMMS;
+		t->limits |= 1u << LIMIT_NEIGHBOURS;
 		s->given_up = true;
 	}
 	if (s->given_up)
