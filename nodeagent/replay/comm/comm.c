@@ -79,7 +79,8 @@ uint64_t traffic_job(const struct traffic *t)
 _Static_assert(TRAFFIC_COMMS_MAX == 262144 && TRAFFIC_RUNS_MAX == 1048576 &&
 		       TRAFFIC_REQUESTS_MAX == 1048576 && TRAFFIC_EARLY_MAX == 65536 &&
 		       TRAFFIC_PEERS_MAX == 1048576 && TRAFFIC_SUMS_MAX == 4096 &&
-		       TRAFFIC_LATE_MAX == 4096 && NEIGHBOURS_MAX == 1048576,
+		       TRAFFIC_LATE_MAX == 4096 && NEIGHBOURS_MAX == 1048576 &&
+		       PERSISTENT_MOST == 4096,
 	"the texts below");
 
 const char *traffic_limit_reached(const struct traffic *t, unsigned i)
@@ -91,6 +92,11 @@ const char *traffic_limit_reached(const struct traffic *t, unsigned i)
 			"it has more neighbours than are kept (1048576 in one direction, 1048576 "
 			"runs of ranks with those of communicators): messages with them "
 			"are not in the matrix of communication",
+		[LIMIT_PERSISTENT] =
+			"it makes more persistent collective calls with lengths of their own on a "
+			"communicator than are kept (4096, those with lengths in both directions "
+			"count twice): if the oldest are still started, their lengths are not "
+			"known",
 		[LIMIT_GONE] = "it frees communicators faster than all its threads are read: "
 			       "some peers are not known",
 		[LIMIT_REQUESTS] = "it has more open requests than are kept (1048576): the others "

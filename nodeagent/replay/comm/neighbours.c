@@ -122,18 +122,28 @@ static struct kept *find_kept(const struct topology *y, uint32_t ticket, bool re
 	return NULL;
 }
 
+/* For one more of its kind: those of the other kind stay. */
+static void make_room(struct traffic *t, struct topology *y, bool persistent)
+{
+	size_t n = 0, oldest = 0;
+
+	for (size_t i = y->n; i-- > 0;)
+		if (y->kept[i].persistent == persistent) {
+			oldest = i;
+			n++;
+		}
+	if (n < (persistent ? PERSISTENT_MOST : KEPT_MOST))
+		return;
+	t->limits |= persistent ? 1u << LIMIT_PERSISTENT : 0;
+	drop_kept(t, y, oldest);
+}
+
 static struct kept *make_kept(
 	struct traffic *t, struct topology *y, const struct message_lengths *l, bool received)
 {
 	const uint32_t n = y->side[received].ranks;
-	size_t oldest = 0;
 
-	while (oldest < y->n && y->kept[oldest].persistent)
-		oldest++;
-	if (y->n - oldest >= KEPT_MOST)
-		drop_kept(t, y, oldest);
-	else if (y->n >= PERSISTENT_MOST)
-		drop_kept(t, y, 0);
+	make_room(t, y, l->flags & LENGTHS_PERSISTENT);
 	if (t->n_lengths + n > TRAFFIC_LENGTHS_MAX)
 		return NULL;
 	t->n_lengths += n;

@@ -23,7 +23,9 @@ struct wire_neighbours;
 #ifndef TRAFFIC_LENGTHS_MAX
 #define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, over all communicators */
 #define NEIGHBOURS_MAX	    (1u << 20) /* in one direction; one rank may be many of them */
-#define PERSISTENT_MOST	    1024u      /* calls of a communicator; then the oldest goes */
+/* Persistent calls of a communicator, one with lengths in both directions is two; then the oldest
+ * goes, as nothing tells that one is not started any more. */
+#define PERSISTENT_MOST 4096u
 #endif
 
 /* NULL, or why the message makes no sense; bytes: of data behind it. */

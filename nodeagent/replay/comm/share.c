@@ -123,18 +123,28 @@ static struct lengths *find_lengths(const struct shares *s, uint32_t ticket, boo
 	return NULL;
 }
 
+/* For one more of its kind: those of the other kind stay. */
+static void make_room(struct traffic *t, struct shares *s, bool persistent)
+{
+	size_t n = 0, oldest = 0;
+
+	for (size_t i = s->n; i-- > 0;)
+		if (s->of[i].persistent == persistent) {
+			oldest = i;
+			n++;
+		}
+	if (n < (persistent ? PERSISTENT_MOST : KEPT_MOST))
+		return;
+	t->limits |= persistent ? 1u << LIMIT_PERSISTENT : 0;
+	drop_lengths(t, s, oldest);
+}
+
 static struct lengths *make_lengths(
 	struct traffic *t, struct comm *c, const struct message_lengths *l)
 {
 	struct shares *s = c->shares ? c->shares : (c->shares = xcalloc(1, sizeof(*s)));
-	size_t oldest = 0;
 
-	while (oldest < s->n && s->of[oldest].persistent)
-		oldest++;
-	if (s->n - oldest >= KEPT_MOST)
-		drop_lengths(t, s, oldest);
-	else if (s->n >= PERSISTENT_MOST)
-		drop_lengths(t, s, 0);
+	make_room(t, s, l->flags & LENGTHS_PERSISTENT);
 	if (t->n_lengths >= TRAFFIC_LENGTHS_MAX)
 		return NULL;
 	t->n_lengths++;

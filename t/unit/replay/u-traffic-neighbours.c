@@ -183,26 +183,6 @@ START_TEST(lengths_that_do_not_fit_count_nowhere)
 }
 END_TEST
 
-/* Persistent calls that are made again and again: their lengths are not kept for ever. */
-START_TEST(persistent_calls_without_end)
-{
-	have_neighbours();
-	in(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
-	for (uint32_t i = 0; i < 4 * PERSISTENT_MOST; i++)
-		LENGTHS(T0, i, LENGTHS_PERSISTENT, 0, 1, 2, 3);
-	out(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
-	in(T0, FN(START));
-	call_of(T0, VFTR_MPI_NEIGHBOR_ALLTOALLV_INIT, 4 * PERSISTENT_MOST - 1, 1, 6, 0);
-	out(T0, FN(START));
-	in(T0, FN(WAIT));
-	done(T0, 1, 0, 0, 0);
-	out(T0, FN(WAIT));
-	end();
-	is_with(1, 1, 1, 0, 0);
-	ck_assert_uint_eq(me.traffic->n_lengths, 3 * PERSISTENT_MOST);
-}
-END_TEST
-
 static void limit_is(const char *words)
 {
 	const char *text = traffic_limit_reached(me.traffic, 0);
@@ -211,6 +191,69 @@ static void limit_is(const char *words)
 	ck_assert_msg(strstr(text, words), "%s", text);
 	ck_assert_ptr_null(traffic_limit_reached(me.traffic, 1));
 }
+
+static void start_persistent(uint32_t ticket, uint32_t request)
+{
+	in(T0, FN(START));
+	call_of(T0, VFTR_MPI_NEIGHBOR_ALLTOALLV_INIT, ticket, request, 6, 0);
+	out(T0, FN(START));
+	in(T0, FN(WAIT));
+	done(T0, request, 0, 0, 0);
+	out(T0, FN(WAIT));
+}
+
+static void make_persistent(uint32_t n)
+{
+	in(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
+	for (uint32_t i = 0; i < n; i++)
+		LENGTHS(T0, i, LENGTHS_PERSISTENT, 0, 1, 2, 3);
+	out(T0, FN(NEIGHBOR_ALLTOALLV_INIT));
+}
+
+/* Persistent calls that are made again and again: their lengths are not kept for ever. */
+START_TEST(persistent_calls_without_end)
+{
+	have_neighbours();
+	make_persistent(2 * PERSISTENT_MOST);
+	start_persistent(2 * PERSISTENT_MOST - 1, 1);
+	end();
+	is_with(1, 1, 1, 0, 0);
+	ck_assert_uint_eq(me.traffic->n_lengths, 3 * PERSISTENT_MOST);
+	limit_is("more persistent collective calls");
+}
+END_TEST
+
+/* As many as there may be, and calls in between that are not persistent: none is lost. */
+START_TEST(persistent_calls_up_to_the_bound)
+{
+	have_neighbours();
+	make_persistent(PERSISTENT_MOST);
+	in(T0, FN(NEIGHBOR_ALLTOALLV));
+	for (uint32_t i = 0; i < 100; i++)
+		LENGTHS(T0, PERSISTENT_MOST + i, 0, 0, 2, 2, 2);
+	out(T0, FN(NEIGHBOR_ALLTOALLV));
+	start_persistent(0, 1);
+	start_persistent(PERSISTENT_MOST - 1, 2);
+	end();
+	is_with(1, 2, 2, 0, 0);
+	ck_assert_uint_eq(me.traffic->n_lengths, 3 * (PERSISTENT_MOST + 64));
+	ck_assert_ptr_null(traffic_limit_reached(me.traffic, 0));
+}
+END_TEST
+
+/* A call whose lengths are here, and whose record is still to come. */
+START_TEST(persistent_calls_do_not_displace_others)
+{
+	have_neighbours();
+	in(T0, FN(NEIGHBOR_ALLTOALLV));
+	LENGTHS(T0, 5000, 0, 0, 1, 2, 3);
+	make_persistent(100);
+	call_of(T0, VFTR_MPI_NEIGHBOR_ALLTOALLV, 5000, 0, 6, 0);
+	out(T0, FN(NEIGHBOR_ALLTOALLV));
+	end();
+	is_with(1, 1, 1, 0, 0);
+}
+END_TEST
 
 /* One rank, said to be a neighbour very often in a few words. */
 START_TEST(neighbours_without_end)
@@ -403,6 +446,7 @@ int main(void)
 {
 	const struct row rows[] = {{messages_of_one_length, 1}, {messages_of_their_own_lengths, 1},
 		{each_start_of_a_persistent_call, 1}, {persistent_calls_without_end, 1},
+		{persistent_calls_up_to_the_bound, 1}, {persistent_calls_do_not_displace_others, 1},
 		{neighbours_without_end, 1}, {lengths_that_do_not_fit_count_nowhere, 1},
 		{definitions_that_cannot_be, 1}, {runs_that_cannot_be, 10},
 		{records_that_cannot_be, 4}, {a_listener_is_told, 1},

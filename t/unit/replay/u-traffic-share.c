@@ -125,13 +125,18 @@ START_TEST(lengths_of_persistent_calls_without_end)
 	die_out(&me);
 	be_born(&me, NULL, 2);
 	in(T0, FN(ALLTOALLV_INIT));
-	for (uint32_t i = 0; i < 4 * PERSISTENT_MOST; i++)
+	for (uint32_t i = 0; i < PERSISTENT_MOST + _i; i++)
 		PUT(T0, message_head(RECORD_LENGTHS, 0),
 			message_pair(i, WORLD << 8 | LENGTHS_PERSISTENT | LENGTHS_SAME), 8, 0, 0,
 			MESSAGE_MARK | 1000);
+	for (uint32_t i = 0; i < 100; i++) /* these are not, and displace none of them */
+		PUT(T0, message_head(RECORD_LENGTHS, 0),
+			message_pair(3 * PERSISTENT_MOST + i, WORLD << 8 | LENGTHS_SAME), 8, 0, 0,
+			MESSAGE_MARK | 1000);
 	out(T0, FN(ALLTOALLV_INIT));
 	flush(T0);
-	ck_assert_uint_eq(me.traffic->n_lengths, PERSISTENT_MOST);
+	ck_assert_uint_eq(me.traffic->n_lengths, PERSISTENT_MOST + 64);
+	ck_assert_int_eq(!!traffic_limit_reached(me.traffic, 0), _i);
 	end();
 }
 END_TEST
@@ -139,7 +144,7 @@ END_TEST
 int main(void)
 {
 	const struct row rows[] = {{only_for_ranks, 2}, {listed_of_a_collective, 1},
-		{listed_of_different_lengths, 3}, {lengths_of_persistent_calls_without_end, 1}};
+		{listed_of_different_lengths, 3}, {lengths_of_persistent_calls_without_end, 2}};
 
 	return run_tests("traffic-share", rows, ARRAY_SIZE(rows));
 }
