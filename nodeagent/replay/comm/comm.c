@@ -79,7 +79,7 @@ uint64_t traffic_job(const struct traffic *t)
 _Static_assert(TRAFFIC_COMMS_MAX == 262144 && TRAFFIC_RUNS_MAX == 1048576 &&
 		       TRAFFIC_REQUESTS_MAX == 1048576 && TRAFFIC_EARLY_MAX == 65536 &&
 		       TRAFFIC_PEERS_MAX == 1048576 && TRAFFIC_SUMS_MAX == 4096 &&
-		       TRAFFIC_LATE_MAX == 4096 && NEIGHBOURS_MAX == 1048576 &&
+		       TRAFFIC_LATE_MAX == 4096 && NEIGHBOURS_MAX == 65536 &&
 		       PERSISTENT_MOST == 4096,
 	"the texts below");
 
@@ -89,7 +89,7 @@ const char *traffic_limit_reached(const struct traffic *t, unsigned i)
 		[LIMIT_COMMS] = "it has more communicators than are kept (262144, of 1048576 runs "
 				"of ranks): peers in the others are not known",
 		[LIMIT_NEIGHBOURS] =
-			"it has more neighbours than are kept (1048576 in one direction, 1048576 "
+			"it has more neighbours than are kept (65536 in one direction, 1048576 "
 			"runs of ranks with those of communicators): messages with them "
 			"are not in the matrix of communication",
 		[LIMIT_PERSISTENT] =

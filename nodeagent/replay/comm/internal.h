@@ -399,8 +399,8 @@ void sums_send_time(
 void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes);
 void sums_receive_time(
 	struct traffic *t, const struct pending *p, uint32_t peer, uint64_t bytes, uint64_t ticks);
-/* A message of a collective call of neighbours: in the matrix only. */
-void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes);
+/* n messages of a collective call of neighbours, bytes: of all: in the matrix only. */
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint32_t n, uint64_t bytes);
 /* A collective call: what it sends when it is posted, the rest when it is over. */
 void sums_collective(struct traffic *t, const struct pending *p);
 void sums_collective_over(struct traffic *t, const struct pending *p);

@@ -199,31 +199,43 @@ const char *traffic_lengths(struct traffic *t, const uint64_t *words)
 
 /* ---- the matrix ---------------------------------------------------------------------- */
 
-static bool makes_up(const struct kept *k, uint64_t bytes)
+static uint64_t sum_of(const struct kept *k, uint32_t first, uint32_t n)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < k->n; i++)
+	for (uint32_t i = first; i < first + n; i++)
 		sum += k->bytes[i];
-	return k->known == k->n && sum == bytes;
+	return sum;
 }
 
-/* Called for each message of a call. */
-typedef void each_message(
-	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes);
+static bool makes_up(const struct kept *k, uint64_t bytes)
+{
+	return k->known == k->n && sum_of(k, 0, k->n) == bytes;
+}
 
-static void in_matrix(
-	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes)
+/* Called for all messages of a call; for n with one peer at once, if they are of one run. */
+typedef void each_message(struct traffic *t, struct share *s, uint32_t peer, bool received,
+	uint32_t n, uint64_t bytes);
+
+static void in_matrix(struct traffic *t, struct share *s, uint32_t peer, bool received, uint32_t n,
+	uint64_t bytes)
 {
 	(void)s;
-	sums_neighbour(t, peer, received, bytes);
+	sums_neighbour(t, peer, received, n, bytes);
 }
 
-static void in_share(
-	struct traffic *t, struct share *s, uint32_t peer, bool received, uint64_t bytes)
+static void in_share(struct traffic *t, struct share *s, uint32_t peer, bool received, uint32_t n,
+	uint64_t bytes)
 {
 	if (sums_is_listed(t, peer))
-		share_add(s, received, 1, bytes);
+		share_add(s, received, n, bytes);
+}
+
+static uint32_t run_peer(const struct comm *c, const struct wire_run *r, uint32_t j)
+{
+	return r->first == WIRE_UNKNOWN
+		       ? PROFILE_ELSEWHERE
+		       : comm_peer(c, (uint32_t)(r->first + (int32_t)j * r->stride));
 }
 
 /* Reports each message, if its length is known. */
@@ -239,16 +251,14 @@ static void tell_each(struct traffic *t, const struct pending *p, bool received,
 	if (!n || s->ranks != n || !is_complete(s) ||
 		(is_even ? bytes % n != 0 : !k || k->n != n || !makes_up(k, bytes)))
 		return;
-	for (size_t i = 0; i < s->n_runs; i++)
-		for (int32_t j = 0; j < s->runs[i].count; j++, at++) {
-			const struct wire_run *r = &s->runs[i];
-			const uint32_t peer =
-				r->first == WIRE_UNKNOWN
-					? PROFILE_ELSEWHERE
-					: comm_peer(p->comm, (uint32_t)(r->first + j * r->stride));
+	for (size_t i = 0; i < s->n_runs; i++) {
+		const struct wire_run *r = &s->runs[i];
+		const uint32_t count = (uint32_t)r->count, step = r->stride ? 1 : count;
 
-			tell(t, to, peer, received, k ? k->bytes[at] : bytes / n);
-		}
+		for (uint32_t j = 0; j < count; j += step, at += step)
+			tell(t, to, run_peer(p->comm, r, j), received, step,
+				k ? sum_of(k, at, step) : bytes / n * step);
+	}
 }
 
 void neighbours_count(struct traffic *t, const struct pending *p)

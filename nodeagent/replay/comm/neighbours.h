@@ -22,7 +22,9 @@ struct wire_neighbours;
 /* Most of each; beyond, messages between neighbours do not count in the matrix. */
 #ifndef TRAFFIC_LENGTHS_MAX
 #define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, over all communicators */
-#define NEIGHBOURS_MAX	    (1u << 20) /* in one direction; one rank may be many of them */
+/* In one direction; one rank may be many of them. A few words say who they are, and each call
+ * takes a step for each: a process must not keep its agent busy by that. */
+#define NEIGHBOURS_MAX (1u << 16)
 /* Persistent calls of a communicator, one with lengths in both directions is two; then the oldest
  * goes, as nothing tells that one is not started any more. */
 #define PERSISTENT_MOST 4096u

@@ -206,13 +206,13 @@ void sums_receive(struct traffic *t, const struct pending *p, uint32_t peer, uin
 	count_receive(t, p, peer, bytes);
 }
 
-void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint64_t bytes)
+void sums_neighbour(struct traffic *t, uint32_t peer, bool received, uint32_t n, uint64_t bytes)
 {
 	struct traffic_peer *with = peer_of(t, peer);
 
 	if (!with->listed)
 		return;
-	*(received ? &with->receives : &with->sends) += 1;
+	*(received ? &with->receives : &with->sends) += n;
 	*(received ? &with->bytes_received : &with->bytes_sent) += bytes;
 }
 

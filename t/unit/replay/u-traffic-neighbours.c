@@ -4,6 +4,9 @@
  * the matrix, and what a listener is told of them and of what calls waited.
  */
 #include "nodeagent/replay/comm/neighbours.h"
+
+#include <time.h>
+
 #include "t/unit/replay/traffic-by-hand.h"
 
 #define NONE WIRE_UNKNOWN
@@ -256,18 +259,68 @@ START_TEST(persistent_calls_do_not_displace_others)
 END_TEST
 
 /* One rank, said to be a neighbour very often in a few words. */
+static void neighbour_often(uint32_t n, uint32_t calls)
+{
+	for (uint32_t i = 0; i < calls; i++) {
+		in(T0, FN(NEIGHBOR_ALLGATHER));
+		PUT(T0, message_head(RECORD_COLLECTIVE, VFTR_MPI_NEIGHBOR_ALLGATHER),
+			message_pair(i, MESSAGE_NO_RANK), message_subject(WORLD, 0, 0),
+			message_pair(n, 1), n, MESSAGE_MARK | 1);
+		out(T0, FN(NEIGHBOR_ALLGATHER));
+	}
+	flush(T0);
+}
+
 START_TEST(neighbours_without_end)
 {
-	ck_assert_ptr_null(neighbours(0, INT32_MAX, 0, RUNS({1, 0, INT32_MAX})));
+	const uint32_t n = _i ? NEIGHBOURS_MAX + 1 : INT32_MAX;
+
+	ck_assert_ptr_null(neighbours(0, n, 0, RUNS({1, 0, (int32_t)n})));
 	ck_assert_ptr_null(neighbours(1, 1, 0, RUNS({1, 0, 1})));
-	in(T0, FN(NEIGHBOR_ALLGATHER));
-	PUT(T0, message_head(RECORD_COLLECTIVE, VFTR_MPI_NEIGHBOR_ALLGATHER),
-		message_pair(0, MESSAGE_NO_RANK), message_subject(WORLD, 0, 0),
-		message_pair(INT32_MAX, 1), INT32_MAX, MESSAGE_MARK | 1);
-	out(T0, FN(NEIGHBOR_ALLGATHER));
+	neighbour_often(n, 1);
 	end();
 	is_with(1, 0, 0, 1, 1);
-	limit_is("more neighbours than are kept (1048576");
+	limit_is("more neighbours than are kept (65536");
+}
+END_TEST
+
+static double cpu_of_calls(uint32_t n, uint32_t calls)
+{
+	const clock_t since = clock();
+
+	neighbour_often(n, calls);
+	return (double)(clock() - since);
+}
+
+/* Calls whose neighbours are one rank take as long as calls with others, of whom nothing counts. */
+START_TEST(one_rank_that_is_many_neighbours_is_one_step)
+{
+	const uint32_t calls = 2000, most = NEIGHBOURS_MAX;
+	double few, many;
+
+	ck_assert_ptr_null(neighbours(0, most, 0, RUNS({1, 0, (int32_t)most})));
+	ck_assert_ptr_null(neighbours(1, 1, 0, RUNS({1, 0, 1})));
+	few = cpu_of_calls(1, calls);
+	many = cpu_of_calls(most, calls);
+	end();
+	is_with(1, (uint64_t)calls * most, (uint64_t)calls * most, 2 * calls, 2 * calls);
+	ck_assert_double_le(many, 20 * (few + 1));
+}
+END_TEST
+
+START_TEST(lengths_of_one_rank_that_is_many_neighbours)
+{
+	ck_assert_ptr_null(neighbours(0, 3, 0, RUNS({3, 0, 2}, {1, 1, 1})));
+	ck_assert_ptr_null(neighbours(1, 2, 0, RUNS({NONE, 0, 2})));
+	in(T0, FN(NEIGHBOR_ALLTOALLV));
+	LENGTHS(T0, 0, 0, 0, 1, 20, 300);
+	LENGTHS(T0, 0, LENGTHS_RECEIVED, 0, 4000, 50000);
+	call_of(T0, VFTR_MPI_NEIGHBOR_ALLTOALLV, 0, 0, 321, 54000);
+	out(T0, FN(NEIGHBOR_ALLTOALLV));
+	end();
+	is_with(1, 1, 300, 0, 0);
+	is_with(3, 2, 21, 0, 0);
+	is_with(PROFILE_ELSEWHERE, 0, 0, 2, 54000);
 }
 END_TEST
 
@@ -447,9 +500,10 @@ int main(void)
 	const struct row rows[] = {{messages_of_one_length, 1}, {messages_of_their_own_lengths, 1},
 		{each_start_of_a_persistent_call, 1}, {persistent_calls_without_end, 1},
 		{persistent_calls_up_to_the_bound, 1}, {persistent_calls_do_not_displace_others, 1},
-		{neighbours_without_end, 1}, {lengths_that_do_not_fit_count_nowhere, 1},
-		{definitions_that_cannot_be, 1}, {runs_that_cannot_be, 10},
-		{records_that_cannot_be, 4}, {a_listener_is_told, 1},
+		{neighbours_without_end, 2}, {one_rank_that_is_many_neighbours_is_one_step, 1},
+		{lengths_of_one_rank_that_is_many_neighbours, 1},
+		{lengths_that_do_not_fit_count_nowhere, 1}, {definitions_that_cannot_be, 1},
+		{runs_that_cannot_be, 10}, {records_that_cannot_be, 4}, {a_listener_is_told, 1},
 		{a_listener_is_told_of_waits, 1}};
 
 	return run_tests("traffic-neighbours", rows, ARRAY_SIZE(rows));
