@@ -5,7 +5,9 @@
  */
 #include <inttypes.h>
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/jobs/spawns.h"
+#include "nodeagent/trace/collective.h"
 #include "shm/identity.h"
 #include "t/unit/replay/traffic-by-hand.h"
 
@@ -299,6 +301,44 @@ START_TEST(made_in_a_circle)
 	}
 	ck_assert_uint_eq(waited(&others[0], FN(BARRIER), &calls), 0);
 	ck_assert_uint_eq(calls, 0);
+	node_down();
+}
+END_TEST
+
+/* MPI has no scan between two groups, whatever a process says: agents ask nobody about it. */
+START_TEST(a_scan_between_jobs)
+{
+	const struct spawn_name name = {1, 0};
+	const struct wire_run runs[] = {{WIRE_UNKNOWN, 0, 1}, {0, 1, 1}};
+	struct comm_packet c = {.m = {.number = 5,
+					.id = 500,
+					.kind = WIRE_COMM_SPAWN,
+					.size = 1,
+					.remote_size = 1,
+					.runs = ARRAY_SIZE(runs)}};
+	uint32_t parents[] = {0};
+	const struct elsewhere_comm *kept;
+	size_t n;
+
+	node_up();
+	sync_begin_elsewhere(sync_of_all, 1 << 20);
+	traffic_spawn_name(others[0].traffic, &name);
+	memcpy(c.runs, runs, sizeof(runs));
+	ck_assert_ptr_null(traffic_define_comm(others[0].traffic, &c.m, sizeof(runs)));
+	spawns_hear_link(sync_spawns(sync_of_all), &(struct spawn_link){.comm = 500,
+							   .parent_job = 1,
+							   .child_job = 9,
+							   .parents = parents,
+							   .n_parents = 1,
+							   .n_children = 1});
+	call(&others[0], &(struct member){VFTR_MPI_SCAN, 5, 0, NONE, 0, 10, 20});
+	call(&others[0], &(struct member){VFTR_MPI_ALLREDUCE, 5, 1, NONE, 0, 30, 40});
+	sync_settle(sync_of_all);
+	kept = elsewhere_comms(sync_elsewhere(sync_of_all), &n);
+	ck_assert_uint_eq(n, 2); /* both groups of the second call */
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < kept[i].n_instances; k++)
+			ck_assert_uint_ne(kept[i].instances[k].kind, COLLECTIVE_CHAIN);
 	node_down();
 }
 END_TEST
@@ -790,9 +830,9 @@ int main(void)
 {
 	const struct row rows[] = {{each_kind, ARRAY_SIZE(kinds)},
 		{between_two_groups, ARRAY_SIZE(between)}, {the_other_group_is_abroad, 1},
-		{made_in_a_circle, 1}, {the_root_is_on_another_node, 1}, {what_does_not_block, 1},
-		{many_calls, 5}, {not_all_are_here, 1}, {waiting_for_ever, 1},
-		{older_tickets_come_later, 1}, {a_crowd_waits_for_ever, 1},
+		{made_in_a_circle, 1}, {a_scan_between_jobs, 1}, {the_root_is_on_another_node, 1},
+		{what_does_not_block, 1}, {many_calls, 5}, {not_all_are_here, 1},
+		{waiting_for_ever, 1}, {older_tickets_come_later, 1}, {a_crowd_waits_for_ever, 1},
 		{all_ranks_meet_at_a_window, ARRAY_SIZE(window_cases)}, {windows_are_apart, 1},
 		{no_fence, 1}, {pairs_meet_at_a_window, 4}, {pairs_are_counted_apart, 1},
 		{an_epoch_is_missing, 1}};
