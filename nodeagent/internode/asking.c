@@ -2,6 +2,7 @@
 #include "nodeagent/internode/asking.h"
 
 #include <stdlib.h>
+#include "nodeagent/base/rank.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/home.h"
 #include "nodeagent/replay/comm/comm.h"
@@ -256,15 +257,18 @@ static void add_estimate(const struct counter *c, uint64_t *sum, uint64_t ticks)
 	*sum = more < TICKS_MOST - *sum ? *sum + more : TICKS_MOST;
 }
 
-/* world: as an answer has it. */
+/* world: as an answer of another agent has it, which may say anything. */
 static uint32_t late_rank(const struct counter *c, const struct elsewhere_comm *comm,
 	struct traffic *p, uint32_t world)
 {
 	const uint64_t job = world & ELSEWHERE_CHILD ? comm->child_job : comm->job;
+	const uint32_t rank = comm->child_job ? world & ~ELSEWHERE_CHILD : world;
 
-	if (!comm->child_job || world == UINT32_MAX)
+	if (world == UINT32_MAX || rank >= PROFILE_UNRANKED)
+		return UINT32_MAX;
+	if (!comm->child_job)
 		return world;
-	return c->clock->late(c->clock->arg, p, job, world & ~ELSEWHERE_CHILD);
+	return c->clock->late(c->clock->arg, p, job, rank);
 }
 
 /* Where one call stands for several nobody knows what else they have completed. */

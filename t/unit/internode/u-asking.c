@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/rank.h"
 #include "nodeagent/internode/asking.h"
 #include "nodeagent/internode/home.h"
 #include "nodeagent/replay/comm/elsewhere.h"
@@ -651,6 +652,31 @@ START_TEST(waits_without_measure)
 }
 END_TEST
 
+/* Greater numbers mean other things where waits are counted (traffic_late_far()). */
+START_TEST(ranks_that_cannot_be)
+{
+	static const uint32_t none[] = {
+		PROFILE_UNRANKED, ELSEWHERE_CHILD, ELSEWHERE_CHILD | 1, PROFILE_ELSEWHERE};
+
+	up(false, MANY);
+	for (uint32_t t = 0; t < ARRAY_SIZE(none); t++) {
+		struct words *from =
+			&agents[0].answers[home_of(elsewhere_hash(COMM, JOB, t), AGENTS)];
+
+		calls[t] = (struct call){.kind = COLLECTIVE_BETWEEN_ALL, .blocks = true};
+		for (int r = 0; r < RANKS; r++)
+			calls[t].leave[r] = 1000;
+		hand_over(0, t);
+		words_put(from, (uint64_t)HOME_KNOWN << 40 | none[t]);
+		words_put(from, 100);
+	}
+	asking_count(agents[0].e, agents[0].longest, &agents[0].clock, agents[0].answers, AGENTS,
+		agents[0].sums);
+	ck_assert_uint_eq(found(0, UINT32_MAX), ARRAY_SIZE(none) * 2 * 100);
+	down();
+}
+END_TEST
+
 START_TEST(homes_of_all)
 {
 	for (int n = 1; n < 300; n++) {
@@ -674,7 +700,7 @@ int main(void)
 	} rows[] = {{all_kinds, 4}, {thinned, 4}, {an_agent_is_dead, 1}, {clocks, 1},
 		{a_process_is_forgotten, 1}, {many_communicators, 1}, {damaged_reports, 1},
 		{refused, 1}, {they_disagree, 1}, {damaged_answers, 1}, {waits_without_measure, 1},
-		{homes_of_all, 1}};
+		{ranks_that_cannot_be, 1}, {homes_of_all, 1}};
 	Suite *s = suite_create("asking");
 	TCase *c = tcase_create("asking");
 
