@@ -320,9 +320,10 @@ void agent_serve(struct agent *a)
 	hear_the_last(a);
 	readers_free(a->readers);
 	a->readers = NULL;
+	jobs_end(a); /* while others can be told */
 	live_end(a);
 	flight_exchange(a);
-	jobs_tick(a);
+	jobs_end(a); /* what has come since */
 	live_free(a);
 	metrics_file_end(a);
 }

@@ -80,7 +80,7 @@ static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
 	return n;
 }
 
-size_t spawn_news_next(struct host *host, uint64_t *words, size_t most)
+size_t spawn_news_next(struct host *host, bool timed, uint64_t *words, size_t most)
 {
 	struct spawns *s = spawns_here(host);
 	const struct spawn_link *l;
@@ -89,7 +89,7 @@ size_t spawn_news_next(struct host *host, uint64_t *words, size_t most)
 
 	if (!s)
 		return 0;
-	if (spawns_next_job(s, &j))
+	if (timed && spawns_next_job(s, &j))
 		return put_job(host, &j, words);
 	while ((l = spawns_next_link(s))) {
 		n = put_link(l, words, most);
@@ -166,6 +166,11 @@ static const char *take_link(struct spawns *s, struct words_in *in, bool of_spaw
 		spawns_hear_link(s, &l);
 	free(l.parents);
 	return good ? NULL : "a communicator with spawned ranks whose parents are no ranks";
+}
+
+bool spawn_news_has_times(const uint64_t *words, size_t n)
+{
+	return n && words[0] == JOB;
 }
 
 const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n)

@@ -25,10 +25,12 @@ bool spawn_news_any(const struct host *host);
 bool spawn_news_are_awaited(const struct host *host);
 /*
  * The next message, of at most `most` words, which are at least 16. Returns their number; 0: there
- * is none. A link with more runs of parents than fit is not told. Needs host->clock, as the next
- * one does.
+ * is none. A link with more runs of parents than fit is not told. timed: also messages with times,
+ * which need host->clock.
  */
-size_t spawn_news_next(struct host *host, uint64_t *words, size_t most);
+size_t spawn_news_next(struct host *host, bool timed, uint64_t *words, size_t most);
+/* A message with times, which needs host->clock when it is taken. */
+bool spawn_news_has_times(const uint64_t *words, size_t n);
 /* A message of another agent. NULL, or a static text that says what is wrong. */
 const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n);
 

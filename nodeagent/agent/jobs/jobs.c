@@ -14,26 +14,35 @@
 
 #define WORDS_MOST (LIVE_NEWS_BYTES / sizeof(uint64_t))
 
-static void take_all(struct agent *a)
+static void take_one(struct agent *a, const void *news, size_t bytes)
 {
-	size_t bytes;
-	void *news;
+	const char *wrong = spawn_news_take(&a->host, news, bytes / sizeof(uint64_t));
 
-	while ((news = live_news_next(a, &bytes))) {
-		const char *wrong = spawn_news_take(&a->host, news, bytes / sizeof(uint64_t));
+	if (wrong)
+		host_warn(&a->host, false, "news of another agent were refused: %s", wrong);
+}
 
-		if (wrong)
-			host_warn(&a->host, false, "news of another agent were refused: %s", wrong);
+/* timed: clocks are compared; else what has times stays for later. */
+static void take_all(struct agent *a, bool timed)
+{
+	for (size_t left = live_news_waiting(a); left; left--) {
+		size_t bytes;
+		void *news = live_news_next(a, &bytes);
+
+		if (!timed && spawn_news_has_times(news, bytes / sizeof(uint64_t)))
+			live_news_put_back(a, news, bytes);
+		else
+			take_one(a, news, bytes);
 		free(news);
 	}
 }
 
-static void tell_all(struct agent *a)
+static void tell_all(struct agent *a, bool timed)
 {
 	uint64_t words[WORDS_MOST];
 	size_t n;
 
-	while ((n = spawn_news_next(&a->host, words, WORDS_MOST)))
+	while ((n = spawn_news_next(&a->host, timed, words, WORDS_MOST)))
 		live_news_tell(a, words, n * sizeof(*words));
 }
 
@@ -45,8 +54,8 @@ static bool is_compared(const struct clock_sync *c)
 	return error != INT64_MAX;
 }
 
-/* False: clocks were not compared yet, without which times of other nodes say nothing. */
-static bool exchange_all(struct agent *a)
+/* Before clocks are compared, times of other nodes say nothing. */
+static void exchange_all(struct agent *a)
 {
 	struct clock_sync now, *before = a->host.clock;
 	const bool compared = proxy_clock(a->host.transport, 0, &now) && is_compared(&now);
@@ -54,28 +63,43 @@ static bool exchange_all(struct agent *a)
 	if (compared) {
 		clocks_calibrate(&a->host.clocks);
 		a->host.clock = &now;
-		take_all(a);
-		tell_all(a);
-		a->host.clock = before;
 	}
+	take_all(a, compared);
+	tell_all(a, compared);
+	a->host.clock = before;
 	clock_sync_clear(&now);
-	return compared;
+}
+
+static bool is_alone(const struct agent *a)
+{
+	return a->joining || !a->host.transport || a->host.transport->size < 2;
+}
+
+static bool has_news(const struct agent *a)
+{
+	return live_news_waiting(a) || spawn_news_any(&a->host);
 }
 
 double jobs_tick(struct agent *a)
 {
-	const bool alone = a->joining || !a->host.transport || a->host.transport->size < 2;
 	const double now = transport_now();
 
-	if (alone)
+	if (is_alone(a))
 		return NEVER_S;
 	live_news_await(a, spawn_news_are_awaited(&a->host));
-	if (!live_news_any(a) && !spawn_news_any(&a->host))
+	if (!has_news(a))
 		return NEVER_S;
 	if (now < a->jobs_next)
 		return a->jobs_next - now;
-	if (exchange_all(a))
+	exchange_all(a);
+	if (!has_news(a))
 		return NEVER_S;
 	a->jobs_next = now + AGAIN_S;
 	return AGAIN_S;
+}
+
+void jobs_end(struct agent *a)
+{
+	if (!is_alone(a) && has_news(a))
+		exchange_all(a);
 }

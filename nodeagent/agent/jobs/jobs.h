@@ -11,5 +11,7 @@ struct agent;
 /* To be called repeatedly, and when processes have ended. Returns the seconds until the next call.
  */
 double jobs_tick(struct agent *a);
+/* The same without delay, when nobody is to call it again. */
+void jobs_end(struct agent *a);
 
 #endif

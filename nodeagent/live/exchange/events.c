@@ -87,12 +87,11 @@ void live_news_tell(struct agent *a, const void *news, size_t bytes)
 	live_event_pass(a, &m, news, bytes);
 }
 
-void live_news_take(struct agent *a, const void *news, size_t bytes)
+void live_news_put_back(struct agent *a, const void *news, size_t bytes)
 {
 	struct live *l = a->live;
 	struct live_news *n;
 
-	l->news_at = transport_now();
 	if (l->n_news >= LIVE_NEWS_MAX)
 		return;
 	n = xmalloc(sizeof(*n) + bytes);
@@ -102,9 +101,15 @@ void live_news_take(struct agent *a, const void *news, size_t bytes)
 	l->news_end = &n->next;
 }
 
-bool live_news_any(const struct agent *a)
+void live_news_take(struct agent *a, const void *news, size_t bytes)
 {
-	return a->live && a->live->news;
+	a->live->news_at = transport_now();
+	live_news_put_back(a, news, bytes);
+}
+
+size_t live_news_waiting(const struct agent *a)
+{
+	return a->live ? a->live->n_news : 0;
 }
 
 void *live_news_next(struct agent *a, size_t *bytes)

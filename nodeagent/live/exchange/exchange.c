@@ -143,6 +143,14 @@ static void take_switch(struct agent *a, int from, const struct live_message *m,
 	live_tree_switch(a, m, from, &order);
 }
 
+static void take_news(struct agent *a, const struct live_message *m, const void *buf, size_t bytes)
+{
+	const char *news = (const char *)buf + sizeof(*m);
+
+	live_news_take(a, news, bytes - sizeof(*m));
+	live_event_pass(a, m, news, bytes - sizeof(*m));
+}
+
 static void take_message(struct agent *a, int from, const void *buf, size_t bytes, double now)
 {
 	struct live_message m = {0};
@@ -172,8 +180,7 @@ static void take_message(struct agent *a, int from, const void *buf, size_t byte
 		live_event_pass(a, &m, NULL, 0);
 		break;
 	case LIVE_NEWS:
-		live_news_take(a, (const char *)buf + sizeof(m), bytes - sizeof(m));
-		live_event_pass(a, &m, (const char *)buf + sizeof(m), bytes - sizeof(m));
+		take_news(a, &m, buf, bytes);
 		break;
 	case LIVE_VIEW:
 		live_tree_take(a, from, &m, (const char *)buf + sizeof(m), bytes - sizeof(m), now);
@@ -321,7 +328,7 @@ static void drop_messages(struct agent *a)
 		if (!what_is_wrong(a, &m, bytes) && m.kind == LIVE_EVENT)
 			live_event_take(a, &m);
 		else if (!what_is_wrong(a, &m, bytes) && m.kind == LIVE_NEWS)
-			live_news_take(a, (const char *)buf + sizeof(m), bytes - sizeof(m));
+			take_news(a, &m, buf, bytes);
 		free(buf);
 	}
 }

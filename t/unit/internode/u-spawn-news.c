@@ -45,15 +45,15 @@ static const struct spawn_link *pass_on(uint32_t *parents, uint32_t n_parents)
 {
 	spawns_add_job(sync_spawns(there.sync), CHILD, 2, SINCE / 2, &root);
 	spawns_tell_job(sync_spawns(there.sync), CHILD);
-	n = spawn_news_next(&there, words, MOST);
+	n = spawn_news_next(&there, true, words, MOST);
 	ck_assert_uint_gt(n, 0);
-	ck_assert_uint_eq(spawn_news_next(&there, words + n, MOST - n), 0);
+	ck_assert_uint_eq(spawn_news_next(&there, true, words + n, MOST - n), 0);
 	ck_assert_ptr_null(spawn_news_take(&here, words, n));
 	uses(parents, n_parents);
-	n = spawn_news_next(&here, words, MOST);
+	n = spawn_news_next(&here, true, words, MOST);
 	if (!n)
 		return NULL;
-	ck_assert_uint_eq(spawn_news_next(&here, words + n, MOST - n), 0);
+	ck_assert_uint_eq(spawn_news_next(&here, true, words + n, MOST - n), 0);
 	ck_assert_ptr_null(spawn_news_take(&there, words, n));
 	return spawns_of_job(sync_spawns(there.sync), CHILD);
 }
@@ -142,12 +142,31 @@ START_TEST(any_words)
 }
 END_TEST
 
+/* Only a job has times; a link is told and taken before clocks are compared. */
+START_TEST(without_clocks)
+{
+	uint32_t parents[] = {4, 5};
+
+	spawns_add_job(sync_spawns(here.sync), CHILD, 2, SINCE / 2, &root);
+	spawns_tell_job(sync_spawns(here.sync), CHILD);
+	uses(parents, 2);
+	n = spawn_news_next(&here, false, words, MOST);
+	ck_assert_uint_gt(n, 0);
+	ck_assert(!spawn_news_has_times(words, n));
+	ck_assert_uint_eq(spawn_news_next(&here, false, words, MOST), 0);
+	ck_assert(spawn_news_any(&here));
+	n = spawn_news_next(&here, true, words, MOST);
+	ck_assert(n && spawn_news_has_times(words, n));
+	ck_assert(!spawn_news_has_times(words, 0));
+}
+END_TEST
+
 START_TEST(without_waits_nobody_asks)
 {
 	struct host alone = {0};
 
 	ck_assert(!spawn_news_any(&alone) && !spawn_news_are_awaited(&alone));
-	ck_assert_uint_eq(spawn_news_next(&alone, words, MOST), 0);
+	ck_assert_uint_eq(spawn_news_next(&alone, true, words, MOST), 0);
 	ck_assert_ptr_null(spawn_news_take(&alone, words, 0));
 }
 END_TEST
@@ -162,6 +181,7 @@ int main(void)
 	tcase_add_test(c, too_many_runs);
 	tcase_add_loop_test(c, what_none_of_ours_says, 0, (int)ARRAY_SIZE(lies));
 	tcase_add_loop_test(c, any_words, 0, 5);
+	tcase_add_test(c, without_clocks);
 	tcase_add_test(c, without_waits_nobody_asks);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);

@@ -268,7 +268,7 @@ START_TEST(news_get_to_all_agents_once)
 		pass(0.01);
 	}
 	for (int i = 0; i < n_agents; i++) {
-		ck_assert_int_eq(live_news_any(&agents[i]), i != 7);
+		ck_assert_int_eq(live_news_waiting(&agents[i]), i != 7);
 		news = live_news_next(&agents[i], &bytes);
 		ck_assert_int_eq(!!news, i != 7);
 		if (news)
@@ -656,6 +656,23 @@ START_TEST(an_order_that_comes_at_the_end_begins_nothing)
 }
 END_TEST
 
+/* The same agent: those below it hear of news that it hears at its end. */
+START_TEST(news_that_come_at_the_end_are_passed_on)
+{
+	size_t bytes;
+
+	begin(40);
+	live_news_tell(&agents[0], "something", 10);
+	sent = 0;
+	live_end(&agents[1]);
+	ck_assert_uint_eq(sent, 16);
+	ck_assert_uint_eq(live_news_waiting(&agents[1]), 1);
+	free(live_news_next(&agents[1], &bytes));
+	live_free(&agents[1]);
+	end();
+}
+END_TEST
+
 /* All 16 below the root are silent, and so are the 256 below them: the others are not asked. */
 START_TEST(what_a_root_asks_is_bounded)
 {
@@ -826,6 +843,7 @@ int main(void)
 	tcase_add_test(h, news_are_bounded);
 	tcase_add_test(h, orders_that_change_make_no_more_looks);
 	tcase_add_test(h, an_order_that_comes_at_the_end_begins_nothing);
+	tcase_add_test(h, news_that_come_at_the_end_are_passed_on);
 	suite_add_tcase(suite, h);
 	tcase_set_timeout(v, 60);
 	tcase_add_test(v, what_takes_no_messages_is_asked_less_and_less);
