@@ -129,15 +129,16 @@ void *live_news_next(struct agent *a, size_t *bytes)
 	return content;
 }
 
-void live_news_await(struct agent *a, bool awaited)
+bool live_news_await(struct agent *a, bool awaited)
 {
 	struct live *l = a->live;
 
 	if (!l || l->news_awaited == awaited)
-		return;
+		return false;
 	l->news_awaited = awaited;
 	l->news_at = transport_now();
 	l->next = 0;
+	return awaited;
 }
 
 void live_news_free(struct live *l)

@@ -285,7 +285,8 @@ START_TEST(who_awaits_news_looks_for_them)
 {
 	begin(2);
 	ck_assert_double_ge(live_tick(&agents[0]), 3000);
-	live_news_await(&agents[0], true);
+	ck_assert(live_news_await(&agents[0], true));
+	ck_assert(!live_news_await(&agents[0], true));
 	ck_assert_double_le(live_tick(&agents[0]), 0.01);
 	now_s += 100;
 	ck_assert_double_le(live_tick(&agents[0]), 0.5); /* the longer it takes, the more seldom */
