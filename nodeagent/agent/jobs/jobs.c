@@ -22,17 +22,18 @@ static void take_one(struct agent *a, const void *news, size_t bytes)
 		host_warn(&a->host, false, "news of another agent were refused: %s", wrong);
 }
 
-/* timed: clocks are compared; else what has times stays for later. */
+/* timed: clocks are compared; else what has times stays for later, but without a proxy, where none
+ * ever are. */
 static void take_all(struct agent *a, bool timed)
 {
 	for (size_t left = live_news_waiting(a); left; left--) {
 		size_t bytes;
 		void *news = live_news_next(a, &bytes);
 
-		if (!timed && spawn_news_has_times(news, bytes / sizeof(uint64_t)))
-			live_news_put_back(a, news, bytes);
-		else
+		if (timed || !spawn_news_has_times(news, bytes / sizeof(uint64_t)))
 			take_one(a, news, bytes);
+		else if (proxy_there())
+			live_news_put_back(a, news, bytes);
 		free(news);
 	}
 }
@@ -93,7 +94,7 @@ double jobs_tick(struct agent *a)
 	if (now < a->jobs_next)
 		return a->jobs_next - now;
 	exchange_all(a);
-	if (!has_news(a))
+	if (!has_news(a) || !proxy_there())
 		return NEVER_S;
 	a->jobs_next = now + AGAIN_S;
 	return AGAIN_S;
