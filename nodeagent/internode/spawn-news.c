@@ -28,11 +28,11 @@ bool spawn_news_any(const struct host *host)
 	return s && spawns_have_news(s);
 }
 
-bool spawn_news_are_awaited(const struct host *host)
+size_t spawn_news_awaited(const struct host *host)
 {
 	const struct spawns *s = spawns_here(host);
 
-	return s && spawns_are_open(s);
+	return s ? spawns_open(s) : 0;
 }
 
 /* ---- telling --------------------------------------------------------------------------- */

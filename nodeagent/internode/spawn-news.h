@@ -21,8 +21,8 @@ struct host;
 
 /* True if there is something to tell. */
 bool spawn_news_any(const struct host *host);
-/* True if others may know what this agent does not. */
-bool spawn_news_are_awaited(const struct host *host);
+/* Jobs and communicators of which others may know what this agent does not. */
+size_t spawn_news_awaited(const struct host *host);
 /*
  * The next message, of at most `most` words, which are at least 16. Returns their number; 0: there
  * is none. A link with more runs of parents than fit is not told. timed: also messages with times,

@@ -87,7 +87,7 @@ double jobs_tick(struct agent *a)
 
 	if (is_alone(a))
 		return NEVER_S;
-	if (live_news_await(a, spawn_news_are_awaited(&a->host)))
+	if (live_news_await(a, spawn_news_awaited(&a->host)))
 		return 0; /* live_tick() was called before */
 	if (!has_news(a))
 		return NEVER_S;

@@ -129,16 +129,18 @@ void *live_news_next(struct agent *a, size_t *bytes)
 	return content;
 }
 
-bool live_news_await(struct agent *a, bool awaited)
+bool live_news_await(struct agent *a, size_t awaited)
 {
 	struct live *l = a->live;
+	const bool more = l && awaited > l->news_awaited;
 
-	if (!l || l->news_awaited == awaited)
+	if (l)
+		l->news_awaited = awaited;
+	if (!more)
 		return false;
-	l->news_awaited = awaited;
 	l->news_at = transport_now();
 	l->next = 0;
-	return awaited;
+	return true;
 }
 
 void live_news_free(struct live *l)

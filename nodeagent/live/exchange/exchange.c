@@ -25,6 +25,7 @@
 #define LOOKS_NEWS	  20
 #define LOOK_NEWS_LEAST_S 0.01
 #define LOOK_NEWS_MOST_S  0.5
+#define LOOK_NEWS_FOR_S	  60.0 /* then it may be that none will come */
 
 #define GRACE_PERIODS	2.5
 #define GRACE_LEAST_S	2.0
@@ -258,7 +259,7 @@ static double next_look(const struct agent *a, bool alone, double now)
 		return NEVER_S;
 	if (a->host.conf->sampling_keep > 0)
 		s = LOOK_KEPT_S;
-	if (a->live->news_awaited)
+	if (a->live->news_awaited && now - a->live->news_at < LOOK_NEWS_FOR_S)
 		s = look_for_news(a->live, now);
 	for (size_t i = 0; i < a->live->n_trees; i++) {
 		const double part = a->live->trees[i].period / 4;

@@ -44,16 +44,17 @@ bool live_event_next(struct agent *a, struct live_event *e);
 /*
  * News for all other agents that are known, of at most LIVE_NEWS_BYTES, whose meaning is the
  * caller's. waiting: so many have come. next: what another agent has told, *bytes long; the caller
- * frees it; NULL: there is none. put_back: comes again, after the others. await: news
- * are expected soon, so it is looked for them more often where nothing rings for a message; true:
- * from now on, which live_tick() is to hear of.
+ * frees it; NULL: there is none. put_back: comes again, after the others. await: so
+ * many things are not known that news may tell soon, so it is looked for them more often where
+ * nothing rings for a message, until for a minute none have come; true: they are more than before,
+ * which live_tick() is to hear of.
  */
 #define LIVE_NEWS_BYTES 2048
 void live_news_tell(struct agent *a, const void *news, size_t bytes);
 size_t live_news_waiting(const struct agent *a);
 void *live_news_next(struct agent *a, size_t *bytes);
 void live_news_put_back(struct agent *a, const void *news, size_t bytes);
-bool live_news_await(struct agent *a, bool awaited);
+bool live_news_await(struct agent *a, size_t awaited);
 
 /* Takes the requests of viewers. */
 extern const struct process_observer live_observer;

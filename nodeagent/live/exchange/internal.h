@@ -114,9 +114,9 @@ struct live {
 	size_t n_events;
 	struct live_news *news, **news_end; /* the same of news; oldest first */
 	size_t n_news;
-	bool news_awaited; /* live_news_await() */
-	double news_at;	   /* s; when they were awaited first, or came last */
-	bool full;	   /* a line was written that too many agents have viewers */
+	size_t news_awaited; /* live_news_await() */
+	double news_at;	     /* s; when more were awaited, or some came, last */
+	bool full;	     /* a line was written that too many agents have viewers */
 };
 
 /* exchange.c: sends a message with a part of a view or nothing behind it. False: it has not left.

@@ -39,6 +39,7 @@ struct spawns {
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
 	size_t n_comms, cap_comms;
+	size_t n_linked;	   /* pairs of both */
 	uint32_t n_ranks;	   /* of all parents */
 	bool any_to_tell;	   /* of jobs */
 	struct spawn_link **found; /* here */
@@ -125,12 +126,18 @@ static struct spawned_job *only_job(const struct spawns *s, const struct spawned
 	return only;
 }
 
+static void join(struct spawns *s, struct spawned_job *j, struct spawned_comm *c)
+{
+	j->link = c->link;
+	c->link->child_job = j->job;
+	s->n_linked++;
+}
+
 static void set_link(struct spawns *s, struct spawned_job *j, struct spawned_comm *c)
 {
 	if (!j || !c || only_comm(s, j) != c || only_job(s, c) != j)
 		return;
-	j->link = c->link;
-	c->link->child_job = j->job;
+	join(s, j, c);
 	c->link->parents_spawned = find_job(s, c->link->parent_job);
 	*LIST_ADD(s, found) = c->link;
 }
@@ -248,8 +255,7 @@ void spawns_hear_link(struct spawns *s, const struct spawn_link *l)
 		j = LIST_ADD(s, jobs);
 		*j = (struct spawned_job){.job = l->child_job, .size = l->n_children};
 	}
-	j->link = c->link;
-	c->link->child_job = l->child_job;
+	join(s, j, c);
 	c->link->parents_spawned = l->parents_spawned;
 }
 
@@ -270,15 +276,9 @@ uint32_t spawns_name(const struct spawns *s, uint64_t id)
 	return PROFILE_ELSEWHERE;
 }
 
-bool spawns_are_open(const struct spawns *s)
+size_t spawns_open(const struct spawns *s)
 {
-	for (size_t i = 0; i < s->n_jobs; i++)
-		if (!s->jobs[i].link)
-			return true;
-	for (size_t i = 0; i < s->n_comms; i++)
-		if (!s->comms[i].link->child_job)
-			return true;
-	return false;
+	return s->n_jobs + s->n_comms - 2 * s->n_linked;
 }
 
 /* ---- look-ups ----------------------------------------------------------------------------------

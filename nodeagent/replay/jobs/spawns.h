@@ -78,8 +78,8 @@ bool spawns_next_job(struct spawns *s, struct spawn_job *j);
 const struct spawn_link *spawns_next_link(struct spawns *s);
 /* Another agent has found that; l is copied. One that contradicts what is known changes nothing. */
 void spawns_hear_link(struct spawns *s, const struct spawn_link *l);
-/* True if a job or communicator of this node is known whose other side is not. */
-bool spawns_are_open(const struct spawns *s);
+/* Jobs and communicators that are known, whose other side is not. */
+size_t spawns_open(const struct spawns *s);
 /*
  * Process `maker` uses a communicator that MPI_Comm_spawn has made, at these ticks. like: without
  * child_job; parents is copied.

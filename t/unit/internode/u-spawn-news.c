@@ -68,7 +68,7 @@ START_TEST(a_job_and_where_it_belongs)
 	ck_assert_uint_eq(l->n_parents, ARRAY_SIZE(parents));
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
 		ck_assert_uint_eq(l->parents[i], parents[i]);
-	ck_assert(!spawn_news_any(&here) && !spawn_news_are_awaited(&here));
+	ck_assert(!spawn_news_any(&here) && !spawn_news_awaited(&here));
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(what_none_of_ours_says)
 	const char *wrong = spawn_news_take(&here, lies[_i].words, lies[_i].n);
 
 	ck_assert_msg(wrong, "%s", lies[_i].what);
-	ck_assert(!spawn_news_are_awaited(&here));
+	ck_assert(!spawn_news_awaited(&here));
 	ck_assert_ptr_null(spawns_of_comm(sync_spawns(here.sync), PARENT, COMM));
 }
 END_TEST
@@ -165,7 +165,7 @@ START_TEST(without_waits_nobody_asks)
 {
 	struct host alone = {0};
 
-	ck_assert(!spawn_news_any(&alone) && !spawn_news_are_awaited(&alone));
+	ck_assert(!spawn_news_any(&alone) && !spawn_news_awaited(&alone));
 	ck_assert_uint_eq(spawn_news_next(&alone, true, words, MOST), 0);
 	ck_assert_ptr_null(spawn_news_take(&alone, words, 0));
 }

@@ -285,13 +285,20 @@ START_TEST(who_awaits_news_looks_for_them)
 {
 	begin(2);
 	ck_assert_double_ge(live_tick(&agents[0]), 3000);
-	ck_assert(live_news_await(&agents[0], true));
-	ck_assert(!live_news_await(&agents[0], true));
+	ck_assert(live_news_await(&agents[0], 1));
+	ck_assert(!live_news_await(&agents[0], 1));
 	ck_assert_double_le(live_tick(&agents[0]), 0.01);
-	now_s += 100;
+	now_s += 50;
 	ck_assert_double_le(live_tick(&agents[0]), 0.5); /* the longer it takes, the more seldom */
 	ck_assert_double_ge(live_tick(&agents[0]), 0.4);
-	live_news_await(&agents[0], false);
+	now_s += 11; /* it may never be known */
+	live_tick(&agents[0]);
+	ck_assert_double_ge(live_tick(&agents[0]), 3000);
+	ck_assert(live_news_await(&agents[0], 2));
+	ck_assert_double_le(live_tick(&agents[0]), 0.01);
+	ck_assert(!live_news_await(&agents[0], 0));
+	now_s += 1;
+	live_tick(&agents[0]);
 	ck_assert_double_ge(live_tick(&agents[0]), 3000);
 	end();
 }

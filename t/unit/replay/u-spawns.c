@@ -116,12 +116,12 @@ START_TEST(each_is_told_once)
 	ck_assert(!spawns_have_news(s)); /* another agent has its rank 0 */
 	spawns_tell_job(s, OTHER);
 	spawns_tell_job(s, CHILD);
-	ck_assert(spawns_have_news(s) && spawns_are_open(s));
+	ck_assert(spawns_have_news(s) && spawns_open(s) == 1);
 	ck_assert(spawns_next_job(s, &j));
 	ck_assert(j.job == CHILD && j.size == 3 && j.since == 10 && j.root.rank == root.rank);
 	ck_assert(!spawns_next_job(s, &j) && !spawns_next_link(s) && !spawns_have_news(s));
 	uses(&root, COMM, 3, 20);
-	ck_assert(spawns_have_news(s) && !spawns_are_open(s));
+	ck_assert(spawns_have_news(s) && !spawns_open(s));
 	ck_assert_ptr_eq(spawns_next_link(s), spawns_of_comm(s, PARENT, COMM));
 	ck_assert(!spawns_next_link(s) && !spawns_have_news(s));
 }
@@ -132,9 +132,9 @@ START_TEST(found_by_another_agent)
 	uses(&beside, COMM, 3, 20); /* a node without the root */
 	hears(COMM, CHILD, 2, 3);
 	leads_to(COMM, CHILD);
-	ck_assert(!spawns_have_news(s) && !spawns_are_open(s));
+	ck_assert(!spawns_have_news(s) && !spawns_open(s));
 	spawns_add_job(s, OTHER, 2, 30, &root); /* one with children only */
-	ck_assert(spawns_are_open(s));
+	ck_assert_uint_eq(spawns_open(s), 1);
 	hears(COMM + 1, OTHER, 2, 2);
 	leads_to(COMM + 1, OTHER);
 	ck_assert(!spawns_have_news(s));
