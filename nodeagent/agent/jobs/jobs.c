@@ -94,7 +94,9 @@ double jobs_tick(struct agent *a)
 	if (now < a->jobs_next)
 		return a->jobs_next - now;
 	exchange_all(a);
-	if (!has_news(a) || !proxy_there())
+	if (!has_news(a))
+		return 0; /* what has not left is live_tick()'s */
+	if (!proxy_there())
 		return NEVER_S;
 	a->jobs_next = now + AGAIN_S;
 	return AGAIN_S;

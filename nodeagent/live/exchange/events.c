@@ -19,13 +19,74 @@ struct live_news {
 	char content[];
 };
 
+#define AGAIN_S	   1.0 /* then twice as long each time */
+#define AGAIN_MOST 6
+
+/* News for one agent, to which they could not be sent. */
+struct live_unsent {
+	struct live_unsent *next;
+	struct live_message m;
+	int to, tries;
+	double at; /* s; to be tried again */
+	size_t bytes;
+	char content[];
+};
+
+/* An event is over; news stay true. */
+static void keep_unsent(
+	struct live *l, int to, const struct live_message *m, const void *part, size_t bytes)
+{
+	struct live_unsent *u;
+
+	if (m->kind != LIVE_NEWS || l->n_unsent >= LIVE_UNSENT_MAX)
+		return;
+	u = xmalloc(sizeof(*u) + bytes);
+	*u = (struct live_unsent){.next = l->unsent,
+		.m = *m,
+		.to = to,
+		.at = transport_now() + AGAIN_S,
+		.bytes = bytes};
+	memcpy(u->content, part, bytes);
+	l->unsent = u;
+	l->n_unsent++;
+	l->next = u->at < l->next ? u->at : l->next;
+}
+
+/* True: it has left, or was tried often enough. */
+static bool send_again(struct agent *a, struct live_unsent *u, double now)
+{
+	if (u->to >= a->host.transport->size || live_send(a, u->to, &u->m, u->content, u->bytes))
+		return true;
+	u->at = now + AGAIN_S * (double)(2u << u->tries);
+	return ++u->tries >= AGAIN_MOST;
+}
+
+double live_news_again(struct agent *a, double now)
+{
+	struct live *l = a->live;
+	double again = NEVER_S;
+
+	for (struct live_unsent **at = &l->unsent, *u; (u = *at);) {
+		if (now >= u->at && send_again(a, u, now)) {
+			*at = u->next;
+			free(u);
+			l->n_unsent--;
+			continue;
+		}
+		again = u->at - now < again ? u->at - now : again;
+		at = &u->next;
+	}
+	return again;
+}
+
 void live_event_pass(struct agent *a, const struct live_message *m, const void *part, size_t bytes)
 {
 	const int64_t n = a->host.transport->size, root = m->root;
 	const int64_t first = (a->host.transport->rank - root + n) % n * LIVE_FAN_OUT + 1;
 
 	for (int64_t p = first; p < first + LIVE_FAN_OUT && p < n; p++)
-		live_send(a, (int)((p + root) % n), m, part, bytes);
+		if (!live_send(a, (int)((p + root) % n), m, part, bytes))
+			keep_unsent(a->live, (int)((p + root) % n), m, part, bytes);
 }
 
 static bool has_others(const struct agent *a)
@@ -149,6 +210,11 @@ void live_news_free(struct live *l)
 		next = n->next;
 		free(n);
 	}
+	for (struct live_unsent *u = l->unsent, *next; u; u = next) {
+		next = u->next;
+		free(u);
+	}
 	l->news = NULL;
-	l->n_news = 0;
+	l->unsent = NULL;
+	l->n_news = l->n_unsent = 0;
 }

@@ -189,10 +189,11 @@ static void take_message(struct agent *a, int from, const void *buf, size_t byte
 	}
 }
 
-/* False: there may be more. */
+/* False: there may be more. News are heard in pieces, between which they are taken. */
 static bool hear_agents(struct agent *a, double now)
 {
 	struct transport *p = a->host.transport;
+	const bool takes_news = a->live->n_news < LIVE_NEWS_MAX;
 	void *buf;
 	size_t bytes;
 	int who;
@@ -203,6 +204,8 @@ static bool hear_agents(struct agent *a, double now)
 		if (who >= 0 && who < p->size && who != p->rank)
 			take_message(a, who, buf, bytes, now);
 		free(buf);
+		if (takes_news && a->live->n_news >= LIVE_NEWS_MAX)
+			break;
 	}
 	return false;
 }
@@ -305,6 +308,11 @@ double live_tick(struct agent *a)
 	again = live_viewers_next(l) < again ? live_viewers_next(l) : again;
 	for (size_t i = l->n_trees; i-- > 0;) { /* one may end, and another one take its place */
 		const double s = live_tree_tick(a, &l->trees[i], now);
+
+		again = s < again ? s : again;
+	}
+	if (!alone) {
+		const double s = live_news_again(a, now);
 
 		again = s < again ? s : again;
 	}

@@ -15,6 +15,7 @@
 struct agent;
 struct function_switch;
 struct live_news;
+struct live_unsent;
 struct sampler;
 struct where;
 
@@ -26,6 +27,7 @@ struct where;
 #define LIVE_PART_MOST	  2048 /* bytes: MPI libraries send so many without asking the other side */
 #define LIVE_EVENTS_MAX	  8    /* of a moment; more are of no use */
 #define LIVE_NEWS_MAX	  256  /* of others, that nobody has taken yet; further ones are lost */
+#define LIVE_UNSENT_MAX	  64   /* news that have not left; further ones are lost */
 #define LIVE_VIEWERS_MAX  8    /* of this agent */
 #define LIVE_VIEWERS_LOOK 5.0  /* s */
 #define LIVE_PERIOD_LEAST 0.25 /* s */
@@ -114,6 +116,8 @@ struct live {
 	size_t n_events;
 	struct live_news *news, **news_end; /* the same of news; oldest first */
 	size_t n_news;
+	struct live_unsent *unsent; /* news that have not left, newest first */
+	size_t n_unsent;
 	size_t news_awaited; /* live_news_await() */
 	double news_at;	     /* s; when more were awaited, or some came, last */
 	bool full;	     /* a line was written that too many agents have viewers */
@@ -142,6 +146,8 @@ void live_news_take(struct agent *a, const void *news, size_t bytes);
 void live_event_pass(struct agent *a, const struct live_message *m, const void *part, size_t bytes);
 void live_event_wish(struct live *l, uint64_t stamp);
 void live_news_free(struct live *l);
+/* events.c: sends news again that have not left. Returns the seconds until the next call. */
+double live_news_again(struct agent *a, double now);
 
 /* trees.c */
 struct live_tree *live_tree_of(struct live *l, int root);

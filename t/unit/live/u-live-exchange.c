@@ -281,6 +281,39 @@ START_TEST(news_get_to_all_agents_once)
 }
 END_TEST
 
+START_TEST(news_that_did_not_leave_are_sent_again)
+{
+	size_t bytes;
+
+	begin(3);
+	posts[1].deaf = true;
+	live_news_tell(&agents[0], "something", 10);
+	ck_assert_double_le(live_tick(&agents[0]), 1);
+	pass(1.5);
+	ck_assert_uint_eq(agents[0].live->n_unsent, 1);
+	posts[1].deaf = false;
+	pass(2);
+	agents[1].news = true;
+	live_tick(&agents[1]);
+	for (int i = 1; i < 3; i++) {
+		agents[i].news = true;
+		live_tick(&agents[i]);
+		ck_assert_uint_eq(live_news_waiting(&agents[i]), 1);
+		free(live_news_next(&agents[i], &bytes));
+	}
+	ck_assert_uint_eq(agents[0].live->n_unsent, 0);
+	posts[1].deaf = true; /* for ever */
+	live_news_tell(&agents[0], "something", 10);
+	pass(100);
+	ck_assert_uint_eq(agents[0].live->n_unsent, 0);
+	ck_assert_double_ge(live_tick(&agents[0]), 3000);
+	for (int i = 0; i < 100; i++)
+		live_news_tell(&agents[0], "something", 10);
+	ck_assert_uint_eq(agents[0].live->n_unsent, LIVE_UNSENT_MAX);
+	end();
+}
+END_TEST
+
 START_TEST(who_awaits_news_looks_for_them)
 {
 	begin(2);
@@ -614,12 +647,25 @@ START_TEST(news_are_bounded)
 	throw_at(0, 1, &news, sizeof(news.m));
 	ck_assert_uint_eq(agents[0].live->refused, 1);
 	for (int i = 0; i < 500; i++)
-		throw_at(0, 1, &news, sizeof(news));
+		send_one(&posts[1].p, 0, TAG_LIVE, &news, sizeof(news), 0);
+	agents[0].news = true;
+	while (live_tick(&agents[0]) <= 0) { /* there are more than nobody has taken */
+		ck_assert_uint_le(live_news_waiting(&agents[0]), LIVE_NEWS_MAX);
+		while ((one = live_news_next(&agents[0], &bytes))) {
+			ck_assert_uint_eq(bytes, sizeof(news.content));
+			free(one);
+			n++;
+		}
+	}
 	while ((one = live_news_next(&agents[0], &bytes))) {
-		ck_assert_uint_eq(bytes, sizeof(news.content));
 		free(one);
 		n++;
 	}
+	ck_assert_uint_eq(n, 500);
+	for (int i = 0; i < 500; i++) /* nobody takes them */
+		throw_at(0, 1, &news, sizeof(news));
+	for (n = 0; (one = live_news_next(&agents[0], &bytes)); n++)
+		free(one);
 	ck_assert_uint_eq(n, LIVE_NEWS_MAX);
 	throw_at(0, 1, &news, sizeof(news));
 	free(live_news_next(&agents[0], &bytes));
@@ -837,6 +883,7 @@ int main(void)
 	tcase_add_loop_test(c, a_tree_has_all_agents_and_ends_by_itself, 0, 2);
 	tcase_add_test(c, an_order_for_a_function_gets_to_all_agents);
 	tcase_add_test(c, news_get_to_all_agents_once);
+	tcase_add_test(c, news_that_did_not_leave_are_sent_again);
 	tcase_add_test(c, who_awaits_news_looks_for_them);
 	tcase_add_test(c, those_below_a_dead_agent_are_asked_directly);
 	suite_add_tcase(suite, c);
