@@ -39,8 +39,10 @@ struct spawns {
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
 	size_t n_comms, cap_comms;
-	size_t n_linked;	   /* pairs of both */
-	uint32_t n_ranks;	   /* of all parents */
+	size_t n_linked; /* pairs of both */
+	/* of all parents; n_heard: of those of which other agents have told, who may tell anything
+	 */
+	uint32_t n_ranks, n_heard;
 	bool any_to_tell;	   /* of jobs */
 	struct spawn_link **found; /* here */
 	size_t n_found, cap_found, n_told;
@@ -161,7 +163,9 @@ void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t sinc
 	set_link(s, j, only_comm(s, j));
 }
 
-static struct spawned_comm *comm_of(struct spawns *s, const struct spawn_link *like)
+/* n_ranks: what it takes is added there. */
+static struct spawned_comm *comm_of(
+	struct spawns *s, const struct spawn_link *like, uint32_t *n_ranks)
 {
 	struct spawned_comm *c;
 
@@ -169,9 +173,9 @@ static struct spawned_comm *comm_of(struct spawns *s, const struct spawn_link *l
 		if (s->comms[i].link->comm == like->comm &&
 			s->comms[i].link->parent_job == like->parent_job)
 			return &s->comms[i];
-	if (s->n_comms >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - s->n_ranks)
+	if (s->n_comms >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - *n_ranks)
 		return NULL;
-	s->n_ranks += like->n_parents;
+	*n_ranks += like->n_parents;
 	c = LIST_ADD(s, comms);
 	*c = (struct spawned_comm){.link = xcalloc(1, sizeof(*c->link))};
 	*c->link = *like;
@@ -184,7 +188,7 @@ static struct spawned_comm *comm_of(struct spawns *s, const struct spawn_link *l
 void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t used,
 	const struct spawn_name *maker)
 {
-	struct spawned_comm *c = comm_of(s, like);
+	struct spawned_comm *c = comm_of(s, like, &s->n_ranks);
 
 	for (size_t i = 0; c && i < c->n_makers; i++)
 		if (same_name(&c->makers[i].name, maker))
@@ -248,7 +252,7 @@ void spawns_hear_link(struct spawns *s, const struct spawn_link *l)
 	if (!l->child_job || l->child_job == l->parent_job || (j && j->link) ||
 		(j && j->size != l->n_children) || (!j && s->n_jobs >= SPAWNS_MAX))
 		return;
-	c = comm_of(s, l);
+	c = comm_of(s, l, &s->n_heard);
 	if (!c || c->link->child_job || !is_same(c->link, l))
 		return;
 	if (!j) {

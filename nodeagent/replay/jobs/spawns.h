@@ -23,7 +23,7 @@
 /* Smaller in tests. */
 #ifndef SPAWNS_MAX
 #define SPAWNS_MAX	 4096u	    /* jobs, communicators; further ones are not looked at */
-#define SPAWNS_RANKS_MAX (1u << 20) /* parents on all communicators */
+#define SPAWNS_RANKS_MAX (1u << 20) /* parents on all communicators, of each source: n_ranks */
 #endif
 
 /* A process as its launcher calls it; space 0: not known. */

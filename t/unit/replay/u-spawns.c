@@ -167,6 +167,25 @@ START_TEST(no_more_than_there_is_room_for)
 }
 END_TEST
 
+START_TEST(what_others_tell_takes_no_room_of_what_is_seen)
+{
+	uint32_t parents[SPAWNS_RANKS_MAX] = {0};
+
+	spawns_hear_link(s, &(struct spawn_link){.comm = COMM,
+				    .parent_job = PARENT,
+				    .child_job = CHILD,
+				    .parents = parents,
+				    .n_parents = SPAWNS_RANKS_MAX,
+				    .n_children = 3});
+	leads_to(COMM, CHILD);
+	hears(COMM + 1, OTHER, 2, 3); /* there is no room for more */
+	leads_to(COMM + 1, 0);
+	spawns_add_job(s, OTHER, 3, 10, &root);
+	uses(&root, COMM + 2, 3, 20);
+	leads_to(COMM + 2, OTHER);
+}
+END_TEST
+
 START_TEST(names_of_ranks_elsewhere)
 {
 	spawns_add_job(s, CHILD, 3, 10, &root);
@@ -277,8 +296,9 @@ int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
 		each_is_told_once, found_by_another_agent, what_contradicts_what_is_known,
-		no_more_than_there_is_room_for, names_of_ranks_elsewhere, on_a_port,
-		after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
+		no_more_than_there_is_room_for, what_others_tell_takes_no_room_of_what_is_seen,
+		names_of_ranks_elsewhere, on_a_port, after_a_side_that_has_ended, two_on_a_port,
+		many_ranks_on_ports};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 
