@@ -175,7 +175,20 @@ static uint32_t own_place(const struct comm *inter, int64_t world)
 	return UINT32_MAX;
 }
 
-#define GROUP_COSTS_MAX (1u << 22) /* members times runs that are looked at */
+/* Members times runs that are looked at: of one communicator, and of all of a process, which may
+ * say that it makes one after the other */
+#define GROUP_COSTS_MAX	    (1u << 22)
+#define GROUP_COSTS_ALL_MAX (1u << 26)
+
+static bool is_affordable(struct traffic *t, const struct comm *c, const struct comm *inter)
+{
+	const uint64_t costs = (uint64_t)comm_all(c) * inter->n_runs;
+
+	if (costs > GROUP_COSTS_MAX || costs > GROUP_COSTS_ALL_MAX - t->group_costs)
+		return false;
+	t->group_costs += (uint32_t)costs;
+	return true;
+}
 
 /*
  * The same on both sides: of the members by their places in the groups of the intercommunicator
@@ -185,8 +198,6 @@ static uint64_t hash_of_group(const struct comm *c, const struct comm *inter)
 {
 	uint64_t own = 1, other = 1;
 
-	if ((uint64_t)comm_all(c) * inter->n_runs > GROUP_COSTS_MAX)
-		return 0;
 	for (size_t i = 0; i < c->n_runs; i++) {
 		const struct run *r = &c->runs[i];
 
@@ -205,11 +216,13 @@ static uint64_t hash_of_group(const struct comm *c, const struct comm *inter)
 	return identity_of_both(own, other);
 }
 
-static void complete_group(struct comm *c, struct comm *of)
+static void complete_group(struct traffic *t, struct comm *c, struct comm *of)
 {
 	struct comm *origin = of->origin ?: of;
-	const uint64_t members = has_others(c) ? hash_of_group(c, origin) : 0;
+	uint64_t members = 0;
 
+	if (has_others(c) && is_affordable(t, c, origin))
+		members = hash_of_group(c, origin);
 	if (!members)
 		return;
 	c->origin = comm_hold(origin);
@@ -244,7 +257,7 @@ void spawned_complete(struct traffic *t, struct comm *c)
 	const uint32_t before = of && !by_group && has_others(c) ? made_before(c, of) : MADE_MAX;
 
 	if (of && by_group)
-		complete_group(c, of);
+		complete_group(t, c, of);
 	if (c->kind == WIRE_COMM_ACCEPT && c->port && is_spawned(t, c))
 		add_comm(t, c, 0);
 	c->source = NULL;
