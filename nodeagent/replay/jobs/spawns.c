@@ -150,11 +150,14 @@ static void set_link(struct spawns *s, struct spawned_job *j, struct spawned_com
 void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
 	const struct spawn_name *root)
 {
-	struct spawned_job *j;
+	struct spawned_job *j = find_job(s, job);
 
-	for (size_t i = 0; i < s->n_jobs; i++)
-		if (s->jobs[i].job == job)
-			return;
+	if (j && !j->root.space) { /* only a link was told of it */
+		j->since = since;
+		j->root = *root;
+	}
+	if (j)
+		return;
 	if (!job || s->n_jobs >= SPAWNS_MAX)
 		return;
 	*LIST_ADD(s, jobs) =
@@ -206,7 +209,7 @@ void spawns_tell_job(struct spawns *s, uint64_t job)
 {
 	struct spawned_job *j = find_job(s, job);
 
-	if (!j)
+	if (!j || !j->root.space)
 		return;
 	j->to_tell = true;
 	s->any_to_tell = true;

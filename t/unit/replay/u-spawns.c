@@ -141,6 +141,23 @@ START_TEST(found_by_another_agent)
 }
 END_TEST
 
+/* The link was told before a process of the job was here. */
+START_TEST(told_before_it_is_here)
+{
+	struct spawn_job j;
+
+	hears(COMM, CHILD, 2, 3);
+	spawns_tell_job(s, CHILD);
+	ck_assert(!spawns_have_news(s)); /* its root is not known */
+	spawns_add_job(s, CHILD, 3, 10, &root);
+	spawns_tell_job(s, CHILD);
+	ck_assert(spawns_next_job(s, &j));
+	ck_assert(j.job == CHILD && j.size == 3 && j.since == 10);
+	ck_assert(j.root.space == root.space && j.root.rank == root.rank);
+	leads_to(COMM, CHILD);
+}
+END_TEST
+
 START_TEST(what_contradicts_what_is_known)
 {
 	uses(&beside, COMM, 3, 20);
@@ -295,10 +312,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
-		each_is_told_once, found_by_another_agent, what_contradicts_what_is_known,
-		no_more_than_there_is_room_for, what_others_tell_takes_no_room_of_what_is_seen,
-		names_of_ranks_elsewhere, on_a_port, after_a_side_that_has_ended, two_on_a_port,
-		many_ranks_on_ports};
+		each_is_told_once, found_by_another_agent, told_before_it_is_here,
+		what_contradicts_what_is_known, no_more_than_there_is_room_for,
+		what_others_tell_takes_no_room_of_what_is_seen, names_of_ranks_elsewhere, on_a_port,
+		after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 
