@@ -11,7 +11,7 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
 
-enum { JOB = 1, LINK, LINK_OF_SPAWNED };
+enum { JOB = 1, LINK, LINK_OF_SPAWNED, LINK_OF_OTHER };
 
 #define JOB_WORDS 6u
 #define RUN_WORDS 2u
@@ -63,7 +63,7 @@ static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
 {
 	size_t n = 0;
 
-	to[n++] = l->parents_spawned ? LINK_OF_SPAWNED : LINK;
+	to[n++] = l->parents_spawned ? LINK_OF_SPAWNED : l->parents_other ? LINK_OF_OTHER : LINK;
 	to[n++] = l->comm;
 	to[n++] = l->parent_job;
 	to[n++] = l->child_job;
@@ -145,7 +145,7 @@ static bool take_runs(struct spawn_link *l, struct words_in *in)
 	return !in->n;
 }
 
-static const char *take_link(struct spawns *s, struct words_in *in, bool of_spawned)
+static const char *take_link(struct spawns *s, struct words_in *in, uint64_t kind)
 {
 	const uint64_t comm = words_get(in), parent_job = words_get(in), child_job = words_get(in),
 		       counts = words_get(in);
@@ -154,7 +154,8 @@ static const char *take_link(struct spawns *s, struct words_in *in, bool of_spaw
 		.child_job = child_job,
 		.n_parents = (uint32_t)(counts >> 32),
 		.n_children = (uint32_t)counts,
-		.parents_spawned = of_spawned};
+		.parents_spawned = kind == LINK_OF_SPAWNED,
+		.parents_other = kind == LINK_OF_OTHER};
 	bool good;
 
 	if (in->bad || !l.n_parents || !l.n_children || l.n_parents > SPAWNS_RANKS_MAX ||
@@ -177,16 +178,18 @@ const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n)
 {
 	struct spawns *s = spawns_here(host);
 	struct words_in in = {words, n, false};
+	uint64_t kind;
 
 	if (!s)
 		return NULL;
-	switch (words_get(&in)) {
+	kind = words_get(&in);
+	switch (kind) {
 	case JOB:
 		return take_job(host, s, &in);
 	case LINK:
-		return take_link(s, &in, false);
 	case LINK_OF_SPAWNED:
-		return take_link(s, &in, true);
+	case LINK_OF_OTHER:
+		return take_link(s, &in, kind);
 	default:
 		return "it is of no kind";
 	}

@@ -2,13 +2,14 @@
 /*
  * What agents tell each other of jobs that others have spawned (replay/jobs/spawns.h), in words of
  * 64 bits; times are global ns. The agent of a spawned job's rank 0 tells all others of the job;
- *the one of the root, which alone knows what that has used when, finds the communicator that leads
+ * the one of the root, which alone knows what that has used when, finds the communicator that leads
  * there, and tells the others.
  *
  *	JOB, job, ranks, global time of its first process, its root's name: space, rank
- *	LINK, or LINK_OF_SPAWNED if others have spawned the parents; communicator, job of the
- *parents, job of the children, parents << 32 | children; runs of parents, which are ranks in their
- *job: first << 32 | ranks, stride
+ *	LINK, or LINK_OF_SPAWNED if others have spawned the parents, or LINK_OF_OTHER if they are
+ *	of a job whose ranks are not in the outputs; communicator, job of the parents, job of the
+ *	children, parents << 32 | children; runs of parents, which are ranks in their job:
+ *	first << 32 | ranks, stride
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H
 #define VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H

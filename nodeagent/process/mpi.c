@@ -82,6 +82,8 @@ void process_set_rank(struct process *p, const struct wire_rank *m)
 		p->host->main_job = m->job;
 		p->rank = m->rank;
 		p->size = m->size;
+		if (p->host->sync)
+			spawns_set_main(sync_spawns(p->host->sync), m->job);
 	} else {
 		p->rank = p->size = p->rank_hint = p->size_hint = WIRE_UNKNOWN;
 	}

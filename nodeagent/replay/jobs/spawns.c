@@ -39,7 +39,8 @@ struct spawns {
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
 	size_t n_comms, cap_comms;
-	size_t n_linked; /* pairs of both */
+	uint64_t main_job; /* 0: it is not known */
+	size_t n_linked;   /* pairs of both */
 	/* of all parents; n_heard: of those of which other agents have told, who may tell anything
 	 */
 	uint32_t n_ranks, n_heard;
@@ -141,6 +142,7 @@ static void set_link(struct spawns *s, struct spawned_job *j, struct spawned_com
 		return;
 	join(s, j, c);
 	c->link->parents_spawned = find_job(s, c->link->parent_job);
+	c->link->parents_other = s->main_job && s->main_job != c->link->parent_job;
 	*LIST_ADD(s, found) = c->link;
 }
 
@@ -200,6 +202,11 @@ void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t u
 		return;
 	*LIST_ADD(c, makers) = (struct maker){*maker, used};
 	set_link(s, only_job(s, c), c);
+}
+
+void spawns_set_main(struct spawns *s, uint64_t job)
+{
+	s->main_job = job;
 }
 
 /* ---- other nodes -------------------------------------------------------------------------------
@@ -264,6 +271,16 @@ void spawns_hear_link(struct spawns *s, const struct spawn_link *l)
 	}
 	join(s, j, c);
 	c->link->parents_spawned = l->parents_spawned;
+	c->link->parents_other = l->parents_other;
+}
+
+static uint32_t parent_name(const struct spawn_link *l, uint64_t id)
+{
+	const uint32_t rank = (uint32_t)id;
+
+	if (l->parents_spawned)
+		return rank_far(id);
+	return l->parents_other || rank >= PROFILE_UNRANKED ? PROFILE_ELSEWHERE : rank;
 }
 
 uint32_t spawns_name(const struct spawns *s, uint64_t id)
@@ -276,9 +293,7 @@ uint32_t spawns_name(const struct spawns *s, uint64_t id)
 		if (rank_id(s->jobs[i].job, rank) == id)
 			return rank < s->jobs[i].size ? rank_far(id) : PROFILE_ELSEWHERE;
 		if (l && rank_id(l->parent_job, rank) == id)
-			return l->parents_spawned	 ? rank_far(id)
-			       : rank < PROFILE_UNRANKED ? rank
-							 : PROFILE_ELSEWHERE;
+			return parent_name(l, id);
 	}
 	return PROFILE_ELSEWHERE;
 }

@@ -39,6 +39,7 @@ struct spawn_link {
 	uint32_t *parents; /* by rank in the group: rank in parent_job */
 	uint32_t n_parents, n_children;
 	bool parents_spawned; /* they are known to be children of others */
+	bool parents_other; /* else: of a job that is not the one whose ranks are in the outputs */
 	/* where they have met by a port; else 0, and NULL: they have their ranks in child_job */
 	uint64_t child_comm;
 	uint32_t *children;
@@ -67,6 +68,8 @@ void spawns_free(struct spawns *s);
  */
 void spawns_add_job(struct spawns *s, uint64_t job, uint32_t size, uint64_t since,
 	const struct spawn_name *root);
+/* From now on this is the job whose ranks are in the outputs. */
+void spawns_set_main(struct spawns *s, uint64_t job);
 /* A process of this job is here whose agent is the one to tell others of it. */
 void spawns_tell_job(struct spawns *s, uint64_t job);
 /*

@@ -72,6 +72,20 @@ START_TEST(a_job_and_where_it_belongs)
 }
 END_TEST
 
+START_TEST(parents_of_another_job)
+{
+	uint32_t parents[] = {4, 5};
+	const struct spawn_link *l;
+
+	spawns_set_main(sync_spawns(here.sync), _i ? PARENT : PARENT + 1);
+	l = pass_on(parents, 2);
+	ck_assert_ptr_nonnull(l);
+	ck_assert_int_eq(l->parents_other, !_i);
+	ck_assert_uint_eq(spawns_name(sync_spawns(there.sync), rank_id(PARENT, 5)),
+		_i ? 5 : PROFILE_ELSEWHERE);
+}
+END_TEST
+
 START_TEST(too_many_runs)
 {
 	static uint32_t parents[2 * MOST];
@@ -178,6 +192,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_job_and_where_it_belongs);
+	tcase_add_loop_test(c, parents_of_another_job, 0, 2);
 	tcase_add_test(c, too_many_runs);
 	tcase_add_loop_test(c, what_none_of_ours_says, 0, (int)ARRAY_SIZE(lies));
 	tcase_add_loop_test(c, any_words, 0, 5);

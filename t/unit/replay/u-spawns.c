@@ -209,8 +209,16 @@ START_TEST(names_of_ranks_elsewhere)
 	hears(COMM, CHILD, 2, 3);
 	ck_assert_uint_eq(spawns_name(s, rank_id(PARENT, 3)), 3); /* of the main job */
 	ck_assert(rank_is_far(spawns_name(s, rank_id(CHILD, 2))));
+	spawns_hear_link(s, &(struct spawn_link){.comm = COMM + 1,
+				    .parent_job = OTHER,
+				    .child_job = OTHER + 1,
+				    .parents = (uint32_t[]){4},
+				    .n_parents = 1,
+				    .n_children = 1,
+				    .parents_other = true});
+	ck_assert_uint_eq(spawns_name(s, rank_id(OTHER, 4)), PROFILE_ELSEWHERE);
 	ck_assert_uint_eq(spawns_name(s, rank_id(CHILD, 3)), PROFILE_ELSEWHERE);
-	ck_assert_uint_eq(spawns_name(s, rank_id(OTHER, 0)), PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(spawns_name(s, rank_id(OTHER + 2, 0)), PROFILE_ELSEWHERE);
 }
 END_TEST
 
