@@ -52,7 +52,8 @@ struct matching {
 	struct asked *asked;   /* ASKED of them, or NULL */
 	struct map64 index;    /* ids of all processes -> a number: matching_index() */
 	struct map64 far_late; /* ids of ranks of other jobs on other nodes -> traffic_late_far() */
-	uint64_t *lost;	       /* ids of processes here whose records were lost */
+	uint32_t n_far_late;
+	uint64_t *lost; /* ids of processes here whose records were lost */
 	size_t n_lost, cap_lost;
 	struct map64 is_lost;
 	struct match_outbox *outbox; /* sends to other nodes */

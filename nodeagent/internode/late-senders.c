@@ -56,6 +56,9 @@ static uint32_t far_late(struct matching *m, uint64_t late, struct traffic *t)
 
 	if (known)
 		return *known;
+	if (m->n_far_late >= FAR_LATE_MAX) /* another agent may say any id */
+		return UINT32_MAX;
+	m->n_far_late++;
 	name = m->host->sync ? spawns_name(sync_spawns(m->host->sync), late) : PROFILE_ELSEWHERE;
 	number = name == PROFILE_ELSEWHERE ? UINT32_MAX : traffic_late_far(t, name);
 	map64_add(&m->far_late, late, number);

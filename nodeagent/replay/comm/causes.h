@@ -55,7 +55,9 @@ const struct traffic *traffic_late_process(const struct traffic *t, uint32_t lat
  * The same for a rank of another job on another node, by its name in profiles: a rank of the main
  * job, or rank_far(). Of too many: UINT32_MAX. is_far(): whether it is such a number.
  */
+#ifndef FAR_LATE_MAX
 #define FAR_LATE_MAX (1u << 20)
+#endif
 uint32_t traffic_late_far(struct traffic *t, uint32_t name);
 bool traffic_late_is_far(const struct traffic *t, uint32_t late, uint32_t *name);
 /* Takes back what traffic_cause() for the same t has counted; *counted: as it was set there. */

@@ -3,7 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#define LONGEST_MAX 4
+#define LONGEST_MAX  4
+#define FAR_LATE_MAX 4
 #include "nodeagent/internode/late-senders.c"
 #include "nodeagent/replay/comm/longest.c"
 #include "nodeagent/replay/comm/internal.h"
@@ -143,6 +144,18 @@ START_TEST(paths_that_move)
 	ck_assert_uint_eq(track->last_path, 2);
 	ck_assert_uint_eq(receiver.traffic->paths.at[1].before, 1);
 	ck_assert_uint_eq(receiver.traffic->paths.n, 6);
+}
+END_TEST
+
+/* Another agent may say any id: what is kept of them is bounded. */
+START_TEST(ids_of_no_rank)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(
+			matching_late_job(&m, match_proc_id(2, i), receiver.traffic), UINT32_MAX);
+	ck_assert_ptr_nonnull(map64_find(&m.far_late, match_proc_id(2, FAR_LATE_MAX - 1)));
+	ck_assert_ptr_null(map64_find(&m.far_late, match_proc_id(2, FAR_LATE_MAX)));
+	map64_free(&m.far_late);
 }
 END_TEST
 
@@ -337,7 +350,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {call_paths, paths_that_move,
+	const TTest *const tests[] = {call_paths, paths_that_move, ids_of_no_rank,
 		more_late_ranks_than_are_told_apart, what_is_taken_back_was_among_the_others,
 		blocking_receives, the_last_sender_of_a_call, calls_that_are_forgotten,
 		between_nodes, what_is_not_known, error_of_clocks, wrong_order};
