@@ -40,26 +40,13 @@ static uint32_t named(const void *arg, uint32_t rank)
 	return is_elsewhere(arg, rank) ? PROFILE_ELSEWHERE : rank;
 }
 
+/* Parts of struct profile itself name ranks of their own node, and have 0 where there is none. */
 static bool has_any_rank(const struct profile_schema *s)
 {
-	for (size_t i = 0; i < s->n_fields; i++)
+	for (size_t i = 0; s->bytes && i < s->n_fields; i++)
 		if (s->fields[i].ref == ANY_RANK)
 			return true;
 	return false;
-}
-
-void profile_name_far(struct profile *p)
-{
-	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
-		if (!has_any_rank(&profile_schema[i]))
-			continue;
-		profile_renumber_ranks(p, i, named, p);
-		if (profile_schema[i].bytes)
-			profile_combine(p, i);
-	}
-	profile_pairs_group_threads(p);
-	profile_waits_limit(p);
-	profile_drop_list(p, PROFILE_FAR_RANKS);
 }
 
 static bool list_has_far(const struct profile *p, const struct profile_schema *s)
@@ -78,7 +65,26 @@ static bool list_has_far(const struct profile *p, const struct profile_schema *s
 bool profile_has_far(const struct profile *p)
 {
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
-		if (list_has_far(p, &profile_schema[i]))
+		if (has_any_rank(&profile_schema[i]) && list_has_far(p, &profile_schema[i]))
 			return true;
 	return false;
+}
+
+static void name_all(struct profile *p)
+{
+	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
+		if (!has_any_rank(&profile_schema[i]))
+			continue;
+		profile_renumber_ranks(p, i, named, p);
+		profile_combine(p, i);
+	}
+	profile_pairs_group_threads(p);
+	profile_waits_limit(p);
+}
+
+void profile_name_far(struct profile *p)
+{
+	if (profile_has_far(p))
+		name_all(p);
+	profile_drop_list(p, PROFILE_FAR_RANKS);
 }

@@ -87,6 +87,39 @@ START_TEST(of_a_node_that_is_missing)
 }
 END_TEST
 
+/* All ranks of a run without MPI are here: its records are not even sorted anew. */
+START_TEST(without_mpi_nothing_is_far)
+{
+	struct profile *p = profile_new();
+
+	p->ranks = p->unranked = 2;
+	for (uint32_t i = 0; i < 2; i++)
+		*(struct profile_wait_pair *)profile_add(p, PROFILE_WAIT_PAIRS) =
+			(struct profile_wait_pair){
+				.rank = PROFILE_UNRANKED + 1 - i, .late = PROFILE_UNRANKED};
+	ck_assert(!profile_has_far(p));
+	profile_name_far(p);
+	ck_assert_uint_eq(p->wait_pairs[0].rank, PROFILE_UNRANKED + 1);
+	profile_free(p);
+}
+END_TEST
+
+/* Nor is what is of this node alone changed where a wait is for another one. */
+START_TEST(parts_without_lists_stay)
+{
+	struct profile *p = profile_new();
+
+	*(struct profile_wait_pair *)profile_add(p, PROFILE_WAIT_PAIRS) =
+		(struct profile_wait_pair){.late = rank_far(rank_id(JOB, 3))};
+	ck_assert(profile_has_far(p));
+	profile_name_far(p);
+	ck_assert_uint_eq(p->wait_pairs[0].late, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->cpu.least_rank, 0);
+	ck_assert_uint_eq(p->matching.worst_from, 0);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(no_name_is_a_number)
 {
 	struct dice d = {.state = 3};
@@ -108,6 +141,8 @@ int main(void)
 
 	tcase_add_loop_test(c, numbers_come_with_the_whole, 0, 2);
 	tcase_add_test(c, of_a_node_that_is_missing);
+	tcase_add_test(c, without_mpi_nothing_is_far);
+	tcase_add_test(c, parts_without_lists_stay);
 	tcase_add_test(c, no_name_is_a_number);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
