@@ -231,6 +231,15 @@ const char *check_bad_end(const struct profile *p, const void *record)
 	return NULL;
 }
 
+const char *check_far_rank(const struct profile *p, const void *record)
+{
+	const struct profile_far_rank *r = record;
+
+	return rank_is_far(r->far) && !rank_is_far(r->rank)
+		       ? NULL
+		       : "a name of a rank for other nodes that cannot be";
+}
+
 /* Each is KEY=VALUE, by rising keys. */
 static bool are_tags(const char *list)
 {

@@ -268,6 +268,16 @@ void fold_bad_end(void *x, const void *y)
 		*to = *from;
 }
 
+/* Of a name that two ranks have nobody knows whom it means. */
+void fold_far_rank(void *x, const void *y)
+{
+	struct profile_far_rank *to = x;
+	const struct profile_far_rank *from = y;
+
+	if (to->rank != from->rank)
+		to->rank = PROFILE_ELSEWHERE;
+}
+
 /* Several places are none, whatever comes later: the empty text is first in the alphabet. */
 void fold_source(void *x, const void *y)
 {

@@ -23,6 +23,7 @@ void fold_gpu(void *to, const void *from);
 void fold_gpu_device(void *to, const void *from);
 void fold_user_counter(void *to, const void *from);
 void fold_bad_end(void *to, const void *from);
+void fold_far_rank(void *to, const void *from);
 void fold_source(void *to, const void *from);
 /* Exchanges both records where that is needed. */
 void fold_start(void *to, const void *from);
@@ -44,6 +45,7 @@ const char *check_gpu_wait(const struct profile *p, const void *record);
 const char *check_openacc(const struct profile *p, const void *record);
 const char *check_open(const struct profile *p, const void *record);
 const char *check_bad_end(const struct profile *p, const void *record);
+const char *check_far_rank(const struct profile *p, const void *record);
 const char *check_start(const struct profile *p, const void *record);
 const char *check_compared(const struct profile *p, const void *record);
 const char *check_sampled(const struct profile *p, const void *record);

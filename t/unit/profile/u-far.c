@@ -74,6 +74,52 @@ START_TEST(numbers_come_with_the_whole)
 }
 END_TEST
 
+static void name(struct profile *p, uint32_t far, uint32_t rank)
+{
+	*(struct profile_far_rank *)profile_add(p, PROFILE_FAR_RANKS) =
+		(struct profile_far_rank){far, rank};
+}
+
+/* Of the same node, or of two. */
+START_TEST(two_ranks_of_one_name_are_not_told_apart)
+{
+	const uint32_t far = rank_far(rank_id(JOB, 3));
+	struct dice d = {.state = 5};
+	struct profile *parents = node(&d, 0, 2, far), *children = node(&d, 1, 4, far), *whole;
+
+	name(children, far, PROFILE_UNRANKED + 3);
+	if (_i)
+		name(parents, far, PROFILE_UNRANKED + 1);
+	else
+		name(children, far, PROFILE_UNRANKED + 2);
+	profile_combine(children, PROFILE_FAR_RANKS);
+	assert_valid(children);
+	whole = profile_merge(children, parents);
+	assert_valid(whole);
+	profile_name_far(whole);
+	ck_assert_uint_eq(whole->n_waits, 1);
+	ck_assert_uint_eq(whole->waits[0].late, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(whole->waits[0].ns, 2000);
+	profile_free(whole);
+}
+END_TEST
+
+START_TEST(names_are_checked)
+{
+	const uint32_t far = rank_far(rank_id(JOB, 3));
+	struct dice d = {.state = 5};
+	struct profile *p = node(&d, 0, 2, far);
+
+	name(p, far, PROFILE_UNRANKED + 1);
+	assert_valid(p);
+	p->far_ranks[0].rank = far;
+	ck_assert_ptr_nonnull(profile_valid(p));
+	p->far_ranks[0] = (struct profile_far_rank){7, PROFILE_UNRANKED + 1};
+	ck_assert_ptr_nonnull(profile_valid(p));
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(of_a_node_that_is_missing)
 {
 	struct dice d = {.state = 9};
@@ -140,6 +186,8 @@ int main(void)
 	TCase *c = tcase_create("far");
 
 	tcase_add_loop_test(c, numbers_come_with_the_whole, 0, 2);
+	tcase_add_loop_test(c, two_ranks_of_one_name_are_not_told_apart, 0, 2);
+	tcase_add_test(c, names_are_checked);
 	tcase_add_test(c, of_a_node_that_is_missing);
 	tcase_add_test(c, without_mpi_nothing_is_far);
 	tcase_add_test(c, parts_without_lists_stay);
