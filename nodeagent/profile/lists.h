@@ -54,7 +54,8 @@ void profile_drop_list(struct profile *p, enum profile_list which);
 
 /*
  * pairs.c. fold: puts groups of `ranks` ranks, a power of 2, in place of the ranks in pairs[]
- * and thread_pairs[]. limit: the same with the smallest groups by which each list has at most
+ * and thread_pairs[], and PROFILE_ELSEWHERE in place of those that have no groups, see pair_ranks.
+ * limit: the same with the smallest groups by which each list has at most
  * `most` entries. valid: NULL, or what is wrong with the lists.
  */
 void profile_pairs_fold(struct profile *p, uint32_t ranks);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages from rank to rank, in a bounded number of entries. Where each rank has many
- * partners they grow with the square of the ranks: if they are too many, 2, 4, 8 ...
- * neighbouring ranks are taken as one, pair_ranks of the profile, until they are few.
+ * partners they grow with the square of the ranks: if they are too many, ranks of spawned jobs on
+ * other nodes become PROFILE_ELSEWHERE, then all ranks beyond the MPI job, while 2, 4, 8 ...
+ * neighbouring ranks of that are taken as one, pair_ranks of the profile, until they are few.
  * That number is the least that will do for the whole, whatever the order of merging:
- * a part never needs a greater one. Ranks of no MPI job stay by themselves.
+ * a part never needs a greater one.
  */
 #include <stdlib.h>
 
@@ -80,22 +81,57 @@ static void fold_thread_pairs(struct profile *p, uint32_t ranks)
 	profile_combine(p, PROFILE_THREAD_PAIRS);
 }
 
+static uint32_t known_below(const void *from, uint32_t rank)
+{
+	return rank < *(const uint32_t *)from ? rank : PROFILE_ELSEWHERE;
+}
+
+static bool are_known(const struct profile *p, enum profile_list which, uint32_t from)
+{
+	const struct profile_schema *s = &profile_schema[which];
+	size_t n;
+	const char *at = profile_records(p, s, &n);
+
+	for (const char *end = at + n * s->bytes; at < end; at += s->bytes)
+		for (const struct profile_field *f = s->fields; f < s->fields + s->n_fields; f++) {
+			const void *rank = at + f->offset;
+
+			if (f->ref == ANY_RANK &&
+				*(const uint32_t *)rank !=
+					known_below(&from, *(const uint32_t *)rank))
+				return false;
+		}
+	return true;
+}
+
+/* Whom nobody tells apart where `ranks` ranks are one: they have no neighbours by their numbers. */
+static void put_elsewhere(struct profile *p, enum profile_list which, uint32_t ranks)
+{
+	const uint32_t from = ranks > 1 ? PROFILE_UNRANKED : PROFILE_FAR;
+
+	if (are_known(p, which, from))
+		return;
+	profile_renumber_ranks(p, which, known_below, &from);
+	profile_combine(p, which);
+}
+
 void profile_pairs_fold(struct profile *p, uint32_t ranks)
 {
-	uint32_t now = p->pair_ranks ? p->pair_ranks : 1;
-
-	if (now >= ranks)
+	if (p->pair_ranks >= ranks)
 		return;
-	while (now < ranks) {
+	put_elsewhere(p, PROFILE_PAIRS, ranks);
+	for (uint32_t now = p->pair_ranks ? p->pair_ranks : 1; now < ranks;) {
 		now *= 2;
 		fold_pairs(p, now);
 	}
-	fold_thread_pairs(p, ranks);
 	p->pair_ranks = ranks;
+	profile_pairs_group_threads(p);
 }
 
 void profile_pairs_group_threads(struct profile *p)
 {
+	if (p->pair_ranks)
+		put_elsewhere(p, PROFILE_THREAD_PAIRS, p->pair_ranks);
 	if (p->pair_ranks > 1)
 		fold_thread_pairs(p, p->pair_ranks);
 }
@@ -103,7 +139,7 @@ void profile_pairs_group_threads(struct profile *p)
 void profile_pairs_limit(struct profile *p, size_t most)
 {
 	while ((p->n_pairs > most || p->n_thread_pairs > most) && p->pair_ranks < PROFILE_UNRANKED)
-		profile_pairs_fold(p, p->pair_ranks ? 2 * p->pair_ranks : 2);
+		profile_pairs_fold(p, p->pair_ranks ? 2 * p->pair_ranks : 1);
 }
 
 const char *profile_pairs_valid(const struct profile *p)

@@ -175,7 +175,8 @@ struct profile {
 	bool begin_known;
 	int64_t begin_ns; /* of the first process, by the clock of all nodes */
 	/* 0, or a power of 2: a rank below PROFILE_UNRANKED in pairs[] and thread_pairs[]
-	 * stands for so many ranks, itself and those after it */
+	 * stands for so many ranks, itself and those after it. From 1 on PROFILE_FAR and so on are
+	 * PROFILE_ELSEWHERE there, from 2 on also PROFILE_UNRANKED and so on */
 	uint32_t pair_ranks;
 
 	/* the arrays of lists.def, those of one member n_member long */

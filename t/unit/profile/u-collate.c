@@ -235,6 +235,69 @@ START_TEST(pairs_of_ranks_are_bounded)
 }
 END_TEST
 
+/* From each of n ranks to each of n others, as pairs[] has them. */
+static struct profile *from_to(uint32_t n, uint32_t from, uint32_t to)
+{
+	struct profile *p = profile_new();
+
+	for (uint32_t i = 0; i < n * n; i++)
+		*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) = (struct profile_pair){
+			.from = from + i / n, .to = to + i % n, .sends = 1, .bytes_sent = 8};
+	return p;
+}
+
+/* Ranks of a spawned job on other nodes, then all of such jobs. */
+START_TEST(ranks_without_groups_are_bounded)
+{
+	const uint32_t far = PROFILE_FAR + 77;
+	struct profile *p = from_to(20, PROFILE_UNRANKED, far), *q;
+
+	p->ranks = p->unranked = 20;
+	assert_valid(p);
+	profile_pairs_limit(p, 400);
+	ck_assert_uint_eq(p->n_pairs, 400);
+	profile_pairs_limit(p, 399);
+	assert_valid(p);
+	ck_assert_uint_eq(p->pair_ranks, 1);
+	ck_assert_uint_eq(p->n_pairs, 20);
+	ck_assert_uint_eq(p->pairs[19].from, PROFILE_UNRANKED + 19);
+	ck_assert_uint_eq(p->pairs[19].to, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->pairs[19].sends, 20);
+	/* whom another part tells apart is not told apart in the whole */
+	q = from_to(3, far, PROFILE_UNRANKED);
+	q->ranks = q->unranked = 3;
+	p = profile_merge(p, q);
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_pairs, 20 + 3);
+	ck_assert_uint_eq(p->pairs[20].from, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->pairs[20].to, PROFILE_UNRANKED + 20);
+	ck_assert_uint_eq(p->pairs[20].sends, 3);
+	profile_pairs_limit(p, 22);
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_pairs, 1);
+	ck_assert_uint_eq(p->pairs[0].from, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->pairs[0].to, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->pairs[0].sends, 400 + 9);
+	profile_free(p);
+}
+END_TEST
+
+/* Ranks of the MPI job have neighbours further on. */
+START_TEST(neighbours_that_have_sent_nothing)
+{
+	struct profile *p = profile_new();
+
+	for (uint32_t i = 0; i < 64; i++)
+		*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) =
+			(struct profile_pair){.from = 16 * i, .to = 0, .sends = 1};
+	profile_pairs_limit(p, 32);
+	assert_valid(p);
+	ck_assert_uint_eq(p->n_pairs, 32);
+	ck_assert_uint_eq(p->pair_ranks, 32);
+	profile_free(p);
+}
+END_TEST
+
 /* Files 0 ... n-1 of a process, of which file i took i us, and (pipes) took all the time. */
 static struct profile *with_files(const char *folder, unsigned n)
 {
@@ -371,6 +434,8 @@ int main(void)
 	tcase_add_loop_test(t, names_of_files_do_not_matter, 0, 3);
 	tcase_add_test(t, many_nodes_need_the_memory_and_the_lines_of_a_few);
 	tcase_add_test(t, pairs_of_ranks_are_bounded);
+	tcase_add_test(t, ranks_without_groups_are_bounded);
+	tcase_add_test(t, neighbours_that_have_sent_nothing);
 	tcase_add_test(t, files_of_ranks_are_bounded);
 	tcase_add_loop_test(t, groups_do_not_depend_on_the_tree, 0, 6);
 	tcase_add_test(t, groups_are_checked);
