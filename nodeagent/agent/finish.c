@@ -98,6 +98,7 @@ static int write_rank_logs(struct agent *a, const struct profile *node, uint32_t
 			continue;
 		one = gather(&a->host, p);
 		one->world_size = node->world_size;
+		profile_name_far(one);
 		failed |= report_result(output_rank(one, &one->processes[0], nranks, a->host.conf,
 						a->host.output_directory, base, numbers, n, &error),
 			&error);

@@ -40,6 +40,12 @@ static uint32_t named(const void *arg, uint32_t rank)
 	return is_elsewhere(arg, rank) ? PROFILE_ELSEWHERE : rank;
 }
 
+/* The peer of a message is of the same job, but on another node. */
+static uint32_t named_peer(const void *arg, uint32_t rank)
+{
+	return rank_is_far(rank) && !find_far(arg, rank) ? PROFILE_FAR : named(arg, rank);
+}
+
 /* Parts of struct profile itself name ranks of their own node, and have 0 where there is none. */
 static bool has_any_rank(const struct profile_schema *s)
 {
@@ -75,7 +81,7 @@ static void name_all(struct profile *p)
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
 		if (!has_any_rank(&profile_schema[i]))
 			continue;
-		profile_renumber_ranks(p, i, named, p);
+		profile_renumber_ranks(p, i, i == PROFILE_PAIRS ? named_peer : named, p);
 		profile_combine(p, i);
 	}
 	profile_pairs_group_threads(p);

@@ -284,7 +284,7 @@ static void member_rank(struct json *j, const struct column *c, const struct row
 {
 	uint32_t rank = (uint32_t)column_count(c, row);
 
-	if (rank == PROFILE_ELSEWHERE)
+	if (rank >= PROFILE_FAR)
 		json_string(j, c->json, NULL);
 	else
 		json_uint(j, c->json, profile_rank_shown(row->r->p, rank));
@@ -352,8 +352,8 @@ static inline char *put_bool(char *to, bool value)
 
 static inline char *put_rank(char *to, const struct report *r, uint32_t rank)
 {
-	return rank == PROFILE_ELSEWHERE ? mempcpy(to, "null", 4)
-					 : digits_uint(to, profile_rank_shown(r->p, rank));
+	return rank >= PROFILE_FAR ? mempcpy(to, "null", 4)
+				   : digits_uint(to, profile_rank_shown(r->p, rank));
 }
 
 static inline char *put_name(char *to, const struct report *r, uint32_t name)

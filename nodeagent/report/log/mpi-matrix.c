@@ -20,8 +20,9 @@
 #define HOST_COLUMNS 40
 /* Besides the groups: ranks of which no host is known, and of other jobs. */
 #define NOWHERE	  GROUPS_MAX
-#define ELSEWHERE (GROUPS_MAX + 1)
-#define N_GROUPS  (GROUPS_MAX + 2)
+#define FAR	  (GROUPS_MAX + 1) /* of the same job on another node */
+#define ELSEWHERE (GROUPS_MAX + 2)
+#define N_GROUPS  (GROUPS_MAX + 3)
 
 enum unit { BY_RANK, BY_RANKS, BY_NODE };
 
@@ -50,7 +51,7 @@ static void find_extra_ranks(struct matrix *m)
 		const uint32_t ends[] = {p->pairs[i].from, p->pairs[i].to};
 
 		for (size_t k = 0; k < 2; k++)
-			if (ends[k] >= p->world_size && ends[k] != PROFILE_ELSEWHERE)
+			if (ends[k] >= p->world_size && ends[k] < PROFILE_FAR)
 				m->extra[n++] = ends[k];
 	}
 	if (n)
@@ -105,6 +106,8 @@ static uint64_t group_of(const struct matrix *m, uint32_t rank)
 
 	if (rank == PROFILE_ELSEWHERE)
 		return ELSEWHERE;
+	if (rank_is_far(rank))
+		return FAR;
 	if (m->unit == BY_NODE) {
 		const struct profile_rank_range *at =
 			p->n_rank_ranges ? bsearch(&rank, p->rank_ranges, p->n_rank_ranges,
@@ -193,6 +196,8 @@ static char *label(const struct matrix *m, size_t group)
 
 	if (group == ELSEWHERE)
 		return xstrdup("another job");
+	if (group == FAR)
+		return xstrdup("another node");
 	if (group == NOWHERE)
 		return xstrdup("unknown node");
 	if (last >= m->n)
@@ -333,6 +338,8 @@ static char *peer_name(const struct row *row)
 
 	if (peer->rank == PROFILE_ELSEWHERE)
 		return xstrdup("another job");
+	if (rank_is_far(peer->rank))
+		return xstrdup("another node");
 	return xasprintf("%" PRIu32, profile_rank_shown(row->r->p, peer->rank));
 }
 

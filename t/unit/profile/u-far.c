@@ -157,9 +157,12 @@ START_TEST(parts_without_lists_stay)
 
 	*(struct profile_wait_pair *)profile_add(p, PROFILE_WAIT_PAIRS) =
 		(struct profile_wait_pair){.late = rank_far(rank_id(JOB, 3))};
+	*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) =
+		(struct profile_pair){.from = PROFILE_UNRANKED, .to = rank_far(rank_id(JOB, 3))};
 	ck_assert(profile_has_far(p));
 	profile_name_far(p);
 	ck_assert_uint_eq(p->wait_pairs[0].late, PROFILE_ELSEWHERE);
+	ck_assert_uint_eq(p->pairs[0].to, PROFILE_FAR);
 	ck_assert_uint_eq(p->cpu.least_rank, 0);
 	ck_assert_uint_eq(p->matching.worst_from, 0);
 	profile_free(p);

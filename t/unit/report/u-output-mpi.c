@@ -461,6 +461,7 @@ START_TEST(rank_log)
 	struct profile_process who = {.rank = 3};
 	char *error;
 
+	pair(3, PROFILE_FAR, 1, 30);
 	pair(3, PROFILE_ELSEWHERE, 2, 20);
 	ck_assert_int_eq(output_rank(p, &who, 4, conf, dir, "app", NULL, 0, &error), 0);
 	char *log = slurp("app_3.log");
@@ -473,7 +474,8 @@ START_TEST(rank_log)
 	ROW_IS(log, "MPI functions", 0, "MPI_Recv", "5", "0.100000", "0", "5", "0", "5000");
 	ROW_IS(log, "Messages by peer", 0, "0", "0", "1", "0", "0");
 	ROW_IS(log, "Messages by peer", 1, "3", "0", "1500", "0", "5242880");
-	ROW_IS(log, "Messages by peer", 2, "another job", "2", "0", "20", "0");
+	ROW_IS(log, "Messages by peer", 2, "another node", "1", "0", "30", "0");
+	ROW_IS(log, "Messages by peer", 3, "another job", "2", "0", "20", "0");
 	free(log);
 }
 END_TEST
