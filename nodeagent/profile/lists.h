@@ -66,7 +66,8 @@ const char *profile_pairs_valid(const struct profile *p);
 
 /*
  * far.c: gives ranks on other nodes (PROFILE_FAR) the numbers that they have in the whole, or makes
- * them PROFILE_ELSEWHERE, in pairs[] PROFILE_FAR. To be called once for a profile that is shown, not before merging.
+ * them PROFILE_ELSEWHERE, in pairs[] PROFILE_FAR. To be called once for a profile that is shown,
+ * not before merging.
  */
 void profile_name_far(struct profile *p);
 /* True if it would change what is shown. */
