@@ -180,17 +180,24 @@ static int send_up(struct transport *transport, struct delivery *sent, int to, d
 	return error;
 }
 
-/* Until it is acknowledged. Whoever asks for it meanwhile gets it. */
+/* Who had it has died; whether others have got it from that one is not known. */
+static void deliver_again(struct transport *transport, struct delivery *sent, int to)
+{
+	send_up(transport, sent, to, transport_now() + 1);
+}
+
+/* Until it is acknowledged. The parent's proxy, which asks for it, has it twice if the agent that
+ * died had not taken it: then it takes the first one only, and the second one does not leave. */
 static int send_surely(struct transport *transport, struct delivery *sent, int to, double until)
 {
-	int error;
+	int error = send_up(transport, sent, to, until);
 
-	do {
-		error = send_up(transport, sent, to, until);
-		if (!error)
-			error = wait_for_ack(transport, to, until);
-		to = transport->plan->parent;
-	} while (error == -EAGAIN && transport_now() < until);
+	if (!error)
+		error = wait_for_ack(transport, to, until);
+	while (error == -EAGAIN && transport_now() < until) {
+		deliver_again(transport, sent, transport->plan->parent);
+		error = wait_for_ack(transport, transport->plan->parent, until);
+	}
 	return error == -EAGAIN ? -ETIMEDOUT : error;
 }
 
@@ -227,12 +234,6 @@ static void send_numbers(struct transport *transport, const struct profile *whol
 	plan->down = numbers_pack(plan->run, all, whole->n_stacks, &plan->down_bytes);
 	free(all);
 	plan->down_leaves = numbers_pass_down(transport, plan->down, plan->down_bytes, until);
-}
-
-/* Who had it has died; whether others have got it from that one is not known. */
-static void deliver_again(struct transport *transport, struct delivery *sent, int to)
-{
-	send_up(transport, sent, to, transport_now() + 1);
 }
 
 /* Waits for numbers, unless agent 0 dies; sends again what was sent up if who had it has died, or
