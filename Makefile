@@ -332,14 +332,16 @@ PROVEFLAGS ?= -j$(shell expr $(JOBS) \* 3)
 long_tests := $(wildcard $(foreach n,9201 9101 9223 9702 4101 8401 7301 8601 9601 4106 9210 9301 1001 1002 \
 	9507 8702 4116 9402 9224 7101 9207 9212 4201 9401 9603 9203 9403 4002 8421 4202,t/*/t$(n)-*.sh))
 long_units := $(addprefix $(O)/t/,model/m-ring unit/net/u-tcp)
-all_tests = $(long_tests) $(long_units) $(filter-out $(long_tests),$(sort $(tap_tests))) \
+# Compares times of programs that take a tenth of a second; beside others that takes nine tries, and fails.
+alone_tests := $(wildcard t/*/t7306-*.sh)
+all_tests = $(long_tests) $(long_units) $(filter-out $(long_tests) $(alone_tests),$(sort $(tap_tests))) \
 	$(filter-out $(long_units),$(sort $(unit_tests)))
 skips    := $(O)/skipped
 failures := $(O)/failed
 # What fails beside others runs once more, alone: AGAIN=0 takes the first word for it (t/README).
 AGAIN ?= 1
 run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MULTIPLIER=10 \
-	AGAIN='$(AGAIN)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
+	AGAIN='$(AGAIN)' TEST_ALONE='$(alone_tests)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
 .PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan help

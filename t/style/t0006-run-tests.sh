@@ -32,6 +32,16 @@ test_expect 'a row that fails the first time only is told, and the files pass' '
 	has out "1 failed beside other tests, as said above"
 	has out "0 failed a second time, as said above"'
 
+test_expect 'files that want to be alone run before the others, and once more where they fail' '
+	file lonely "[ ! -e others ] && [ -e seen ] || { : >seen; echo \"not ok 1 - lonely\"; echo 1..1; exit 1; }"
+	file other ": >others"
+	TEST_ALONE=./lonely run ./other && exit 1 # the second time the other one has been
+	has out "lonely: lonely"
+	rm others
+	TEST_ALONE=./lonely run ./second
+	has out "0 failed, as said above"
+	grep -q "^./lonely" out'
+
 test_expect 'what fails twice, gives up or ends early has failed, with its reason' '
 	file gives-up "echo \"Bail out! no compiler\"; exit 1"
 	file ends "exit 3"
