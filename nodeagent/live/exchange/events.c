@@ -135,8 +135,7 @@ bool live_event_next(struct agent *a, struct live_event *e)
 	return true;
 }
 
-/* ---- news --------------------------------------------------------------------------------------
- */
+/* ---- news -------------------------------------------------------------------------------- */
 
 void live_news_tell(struct agent *a, const void *news, size_t bytes)
 {

@@ -41,19 +41,21 @@ void live_event_tell(struct agent *a, const struct live_event *e);
  */
 bool live_event_next(struct agent *a, struct live_event *e);
 
-/*
- * News for all other agents that are known, of at most LIVE_NEWS_BYTES, whose meaning is the
- * caller's. waiting: so many have come. next: what another agent has told, *bytes long; the caller
- * frees it; NULL: there is none. put_back: comes again, after the others. await: so
- * many things are not known that news may tell soon, so it is looked for them more often where
- * nothing rings for a message, until for a minute none have come; true: they are more than before,
- * which live_tick() is to hear of.
- */
+/* Bytes of a piece of news at most. What it means is the caller's. */
 #define LIVE_NEWS_BYTES 2048
+/* Sends news to all other agents that are known. */
 void live_news_tell(struct agent *a, const void *news, size_t bytes);
+/* Pieces of news of other agents that nobody has taken yet. */
 size_t live_news_waiting(const struct agent *a);
+/* Takes the oldest one, *bytes long; the caller frees it. NULL: there is none. */
 void *live_news_next(struct agent *a, size_t *bytes);
+/* Keeps a copy of one that was taken, behind the others. */
 void live_news_put_back(struct agent *a, const void *news, size_t bytes);
+/*
+ * Says how many things the caller hopes to learn from news. As long as there are some, the agent
+ * looks for messages more often where nothing rings for them, until no news have come for a minute.
+ * True if there are more than before: then live_tick() is to be called.
+ */
 bool live_news_await(struct agent *a, size_t awaited);
 
 /* Takes the requests of viewers. */

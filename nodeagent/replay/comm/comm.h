@@ -157,7 +157,7 @@ bool traffic_in_use(const struct traffic *t);
 
 /* World rank of this process, and of which job. */
 void traffic_rank(struct traffic *t, int rank, uint64_t job);
-
+/* The job of traffic_rank(). */
 uint64_t traffic_job(const struct traffic *t);
 
 /* From now on its messages go to the matcher, with ranks in this job. match NULL: no more. */

@@ -7,8 +7,6 @@
 #include "nodeagent/trace/collective.h"
 #include "nodeagent/replay/comm/internal.h"
 
-#define KEPT_MOST 64u /* calls of one communicator that have not come, but persistent ones */
-
 /* The neighbours in one direction: 0: it sends to them, 1: it receives from them. */
 struct side {
 	struct wire_run *runs; /* ranks in the communicator */

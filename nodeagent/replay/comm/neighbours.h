@@ -22,13 +22,15 @@ struct wire_neighbours;
 /* Most of each; beyond, messages between neighbours do not count in the matrix. */
 #ifndef TRAFFIC_LENGTHS_MAX
 #define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, over all communicators */
+#endif
 /* In one direction; one rank may be many of them. A few words say who they are, and each call
  * takes a step for each: a process must not keep its agent busy by that. */
 #define NEIGHBOURS_MAX (1u << 16)
-/* Persistent calls of a communicator, one with lengths in both directions is two; then the oldest
- * goes, as nothing tells that one is not started any more. */
+/* Lengths of persistent calls of a communicator; a call with lengths in both directions has two.
+ * Then the oldest go, as nothing tells that a call is not started any more. */
 #define PERSISTENT_MOST 4096u
-#endif
+/* The same of other calls, which have not come yet. */
+#define KEPT_MOST 64u
 
 /* NULL, or why the message makes no sense; bytes: of data behind it. */
 const char *traffic_define_neighbours(

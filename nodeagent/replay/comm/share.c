@@ -9,8 +9,6 @@
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
 
-#define KEPT_MOST 64u /* calls of one communicator that have not come, but persistent ones */
-
 /* The partners of the messages of one call in one direction, in the order of ranks. */
 enum whom {
 	WHOM_ALL,    /* all whom messages on the communicator go to */
