@@ -8,15 +8,15 @@ struct profile;
 
 /*
  * A sentence about a node or a job: the rank that ended badly first, when (in seconds since
- * the first process began), and how the others ended. Ends on different nodes are compared
- * within the errors of their times; if these overlap, all ranks that may have been first are
- * named. NULL: no rank ended badly, or only one by a signal, which the logs name anyway. The
- * caller frees it.
+ * the first process began, of its node if that has not compared its clock), and how the others
+ * ended. Ends on different nodes are compared within the errors of their times; if these overlap,
+ * all ranks that may have been first are named. NULL: no rank ended badly, or only one by a signal,
+ * which the logs name anyway. The caller frees it.
  */
 char *first_end_sentence(const struct profile *p);
 
 struct profile_bad_end;
-/* The one that was first for certain, or NULL. */
+/* The one that was first for certain, in p; or NULL. */
 const struct profile_bad_end *first_end(const struct profile *p);
 
 /* Writes the member first_end: null if no rank ended badly. */

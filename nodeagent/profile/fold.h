@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations on lists beyond the roles of fields, named in lists.def. fold_*() (fold.c) add
- * members that are extremes with an owner, or belong together; the order of adding does not
- * matter. check_*() (check.c): NULL, or a text on what is wrong with a record.
+ * members that are extremes with an owner, or belong together. check_*() (check.c): NULL, or a text
+ * on what is wrong with a record.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_FOLD_H
 #define VFTR_NODEAGENT_PROFILE_FOLD_H

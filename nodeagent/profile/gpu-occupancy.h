@@ -5,9 +5,10 @@
  * registers and shared memory; the one that runs out first is the limit. The rules are
  * those of NVIDIA's occupancy calculator (cuda_occupancy.h of the toolkit, and "Compute
  * Capabilities" in its programming guide): registers are given to warps in units of 256
- * out of each quarter of a multiprocessor, shared memory to blocks in units of 128 or
- * 256 bytes, of which the system takes 1 KiB from compute capability 8.0 on. All of the
- * shared memory is assumed to be available, the cache having the rest.
+ * out of each quarter of a multiprocessor (half, with compute capability 6.0), shared memory
+ * to blocks in units of 128 bytes, of which the system takes 1 KiB; before 8.0, in units of
+ * 256 bytes, and the system takes none. All of the shared memory is assumed to be available,
+ * the cache having the rest.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_GPU_OCCUPANCY_H
 #define VFTR_NODEAGENT_PROFILE_GPU_OCCUPANCY_H
@@ -16,7 +17,7 @@
 
 struct gpu_limits;
 
-/* The limit; the first of several equal ones. */
+/* The limit, also if the block does not fit; the first of several equal ones. */
 enum gpu_bound {
 	GPU_BOUND_UNKNOWN = 0,
 	GPU_BOUND_WARPS,

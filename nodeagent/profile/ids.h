@@ -26,8 +26,8 @@ struct profile_number {
 struct profile_number *profile_numbers(const struct profile *p);
 
 /*
- * The ids of p's stacks in a job, of which n numbers are known. UINT64_MAX: it is not among
- * them. The caller frees.
+ * The ids of p's stacks in a job, of which n numbers are known: the kth stack of p with a hash
+ * has the kth of the numbers with it. UINT64_MAX: there is none. The caller frees.
  */
 uint64_t *profile_ids_in(const struct profile *p, const struct profile_number *job, size_t n);
 

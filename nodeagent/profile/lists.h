@@ -34,16 +34,21 @@ void profile_combine(struct profile *p, enum profile_list which);
  */
 void profile_renumber_stacks(struct profile *p, enum profile_list which, const uint32_t *to);
 
-/* Replaces each rank by to(arg, rank); removes records if a rank in their key becomes PROFILE_NONE.
+/*
+ * Replaces each rank by to(arg, rank); removes records if a rank in their key becomes PROFILE_NONE.
+ * The others keep their order, too.
  */
 void profile_renumber_ranks(struct profile *p, enum profile_list which,
 	uint32_t (*to)(const void *arg, uint32_t rank), const void *arg);
 
 /*
  * Settles all keyed lists after profile_add(), where stack i has become to[i]: renumbers them
- * as above, then profile_combine(); merges pairs and ranges of ranks where possible.
+ * as above, then profile_combine(); merges pairs and ranges of ranks where possible, and
+ * files beyond PROFILE_FILES_MAX.
  */
 void profile_settle_lists(struct profile *p, const uint32_t *to);
+
+/* The next three are for lists, not for a PROFILE_PART, which is struct profile itself. */
 
 /* One more record of the list, its last one: zeros. It may move the others. */
 void *profile_add(struct profile *p, enum profile_list which);
@@ -74,14 +79,15 @@ void profile_name_far(struct profile *p);
 bool profile_has_far(const struct profile *p);
 
 /*
- * waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX late ranks with the most time in
- * waits[], which is sorted, and adds the others up as one of PROFILE_ELSEWHERE; does the same in
- * causes[].
+ * waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX entries (a late rank, or its
+ * thread at its stack) with the most time in waits[], which is sorted, and adds the others up as
+ * one of PROFILE_ELSEWHERE. In causes[], where more ranks are told apart than that, those that
+ * waits[] doesn't tell apart become PROFILE_ELSEWHERE.
  */
 void profile_waits_limit(struct profile *p);
 
 /* files.c: keeps the entries of posix_files[] with the most time, and makes the rest one, so that
- * there are at most `most`. */
+ * there are at most `most`, which is not 0. */
 void profile_files_limit(struct profile *p, size_t most);
 
 #endif

@@ -2,9 +2,11 @@
 /*
  * Merging is the one operation on node profiles: between agents, of files,
  * and of checkpoints. It is associative: any tree over the same sequence of
- * nodes gives the same result to the last bit. It is not commutative, as
- * processes without a rank are numbered in the order of the nodes, which is
- * that of the host names everywhere.
+ * nodes gives the same result to the last bit, but for what is told apart where
+ * a limit adds the rest up: more than PROFILE_LATE_MAX late ranks at a stack in
+ * waits[] and causes[], more than PROFILE_FILES_MAX files in posix_files[]. It is
+ * not commutative, as processes without a rank are numbered in the order of the
+ * nodes, which is that of the host names everywhere.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_MERGE_H
 #define VFTR_NODEAGENT_PROFILE_MERGE_H
@@ -14,7 +16,8 @@ struct profile;
 /*
  * Both valid or NULL; both are consumed, the result is a's, b's or new. Stacks
  * are matched by whole paths, not by hash alone. Unranked processes of b are
- * numbered after those of a. processes[] are dropped. The time is proportional
+ * numbered after those of a. If both are given, processes[] and the lists of
+ * single threads are dropped (profile_drop_processes()). The time is proportional
  * to the sizes of a and b.
  */
 struct profile *profile_merge(struct profile *a, struct profile *b);

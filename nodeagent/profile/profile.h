@@ -2,17 +2,16 @@
 /*
  * A profile: call paths with their numbers, over one process, one node or the
  * whole job. The agents build one per node, merge them (merge.h), store them
- * in files (vfp.h) and print them (output.h). Times are ns.
+ * in files (vfp.h) and print them (nodeagent/report/output.h). Times are ns.
  *
- * Invariants (profile_valid() checks them):
+ * Invariants (profile_valid() checks them, but for the second half of P4):
  *  P1  stacks are sorted by hash, then by path (profile_stack_cmp()); the
  *      position is the number by which others refer to it; users see those of ids.h
  *  P2  each stack but the root has a parent in the array; there is one root
  *      per profile, named "init", parent PROFILE_NONE
  *  P3  no two stacks have the same path
  *  P4  excl_ns <= incl_ns, as a sum over ranks; excl = incl - children's incl
- *  P5  the arrays of communication, thread_ranges[] and openmp[] are sorted by their keys,
- *      each key once;
+ *  P5  the keyed lists of lists.def are sorted by their keys, each key once;
  *      an unranked rank in pairs[] or rank_ranges[] is one of the `unranked` ones
  */
 #ifndef VFTR_NODEAGENT_PROFILE_PROFILE_H
@@ -51,8 +50,11 @@ struct profile_clock {
 #define PROFILE_LATE_MAX  16	     /* late ranks told apart in waits[] of one kind at one stack */
 
 /*
- * Sends matched with receives (match/match.h): their numbers by label and reason. worst_ns is in
- * global time: the clock of a node, or those of two with their offset.
+ * Sends matched with receives (match/match.h): their numbers by label and reason. lost: by their
+ * tickets; late: records that came after they had counted as lost, or twice; overflow: records
+ * beyond a limit, lost, too. Of exact pairs: too_long received more than was sent, violations
+ * were received before they were sent, by worst_ns at most. worst_ns is in global time: the clock
+ * of a node, or those of two with their offset.
  */
 #define PROFILE_MATCH_LABELS  5
 #define PROFILE_MATCH_REASONS 5
@@ -189,20 +191,21 @@ struct profile {
 #include "nodeagent/profile/lists.def"
 };
 
+/* An empty one; profile_copy() shares nothing with p. The caller frees both. NULL may be freed. */
 struct profile *profile_new(void);
 void profile_free(struct profile *p);
 struct profile *profile_copy(const struct profile *p);
 
 /*
  * Adds a program of the job (path copied) to executables[]; the first one names
- * the job (executable, application).
+ * the job (executable, application). Renews the warning of profile_warn_programs().
  */
 void profile_add_executable(struct profile *p, const char *path);
 /* Sets or removes the warning that several programs ran, from executables[]. */
 void profile_warn_programs(struct profile *p);
-/* Frees ended_threads[], thread_stacks[], thread_counts[] and openmp_threads[]; processes[], too.
- */
+/* Empties ended_threads[], thread_stacks[], thread_counts[] and openmp_threads[]. */
 void profile_drop_threads(struct profile *p);
+/* Empties these and processes[]. */
 void profile_drop_processes(struct profile *p);
 
 /* NULL, or a static text naming the invariant that does not hold. */
@@ -231,7 +234,7 @@ static inline bool profile_is_window(int64_t begin_ns, int64_t end_ns, uint64_t 
 	return begin_ns <= end_ns && beyond <= ns / 64 + 1000000;
 }
 
-/* World rank as printed: unranked processes follow the MPI ranks. */
+/* World rank as printed, of a rank of p: unranked processes follow the MPI ranks. */
 static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank)
 {
 	return rank >= PROFILE_UNRANKED ? p->world_size + (rank - PROFILE_UNRANKED) : rank;

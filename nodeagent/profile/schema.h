@@ -59,7 +59,7 @@ enum profile_rest {
 	PROCESS, /* the difference, for each process */
 	NODE,	 /* nothing: profile_subtract_node() does it */
 	GONE,	 /* nothing */
-	APART,	 /* all of it; in a merged list, records of one key stay apart, too */
+	APART,	 /* its records; merging, too, leaves records of one key apart */
 	KEPT,	 /* all of it */
 };
 
@@ -131,7 +131,7 @@ const char *profile_lists_valid(const struct profile *p);
 /*
  * Moves the keyed lists of b to a; stack i of each is renumber_a[i] or renumber_b[i] of the result.
  * Any order of merging gives the same, but for who is told apart of more than PROFILE_LATE_MAX
- * late ranks.
+ * late ranks, and which of more than PROFILE_FILES_MAX files.
  */
 void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *renumber_a,
 	const uint32_t *renumber_b);

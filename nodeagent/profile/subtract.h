@@ -10,15 +10,16 @@ struct profile;
 
 /*
  * Subtracts `before` (may be NULL: nothing) from `now`. Both are of one process, and now is
- * the later one. Removes stacks without new calls, unless other stacks are below them, and
- * the lists of profile_subtract_node().
+ * the later one. Drops the lists of single threads and those of profile_subtract_node(). If
+ * before is given, keeps only the root and stacks that have new calls, lost calls or time, or
+ * were waited for, and those above them.
  */
 void profile_subtract(struct profile *now, const struct profile *before);
 
 /*
  * round: the differences of all processes, merged; now, before (may be NULL): profiles of the
- * node. Moves the differences of threads one by one, counters of the program, GPUs and their
- * transfers to round, with ranks as in now. Afterwards now may only be freed.
+ * node. Moves the differences of threads one by one, places of OpenMP, counters of the program,
+ * GPUs and their transfers to round, with ranks as in now. Afterwards now may only be freed.
  */
 void profile_subtract_node(
 	struct profile *round, struct profile *now, const struct profile *before);

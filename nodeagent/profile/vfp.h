@@ -20,7 +20,7 @@ struct profile;
 /* 0 or -ENOMEM; the caller frees *buf. */
 int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes);
 
-/* NULL on error; then *error says why (caller frees). */
+/* NULL on error; then *error says why (caller frees), otherwise it is NULL. */
 struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error);
 
 /* 0 or -errno. The file appears completely or not at all. */
