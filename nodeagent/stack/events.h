@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stack samples from the kernel: a perf event counts the CPU time that one thread spends
- * outside the kernel, and each period it stores registers and the top of the stack in a ring.
+ * Stack samples from the kernel: a perf event counts the CPU time of one thread. At the end of each
+ * period in which it finds the thread outside of the kernel, it stores the thread's registers and
+ * the top of its stack in a ring. For the process that has opened it: a copy of the agent may only
+ * close.
  */
 #ifndef VFTR_NODEAGENT_STACK_EVENTS_H
 #define VFTR_NODEAGENT_STACK_EVENTS_H
@@ -14,8 +16,8 @@ struct stack_events;
 
 /* A sample as the kernel, or the process (timers.h), has stored it; valid during the call. */
 struct stack_raw {
-	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW, where ticks are not known */
-	uint64_t ticks;		    /* of records, or 0 */
+	uint64_t raw_ns;	    /* CLOCK_MONOTONIC_RAW, if ticks is 0 */
+	uint64_t ticks;		    /* as those of records, or 0: not known */
 	uint64_t period_ns;	    /* CPU time for which it stands */
 	const uint64_t *regs;	    /* STACK_REGS of them: those that unwind.c knows */
 	const unsigned char *stack; /* the bytes from the stack pointer on ... */
@@ -45,12 +47,14 @@ int stack_events_refused(void);
  */
 char *stack_events_why(int error);
 
-/* For the thread tid, with a sample each period_ns. NULL: *error is a positive errno. */
+/* For the thread tid, with a sample each period_ns of its CPU time. NULL: *error is a positive
+ * errno; ESRCH: the thread has ended. The caller closes. */
 struct stack_events *stack_events_open(
 	int tid, uint64_t period_ns, enum stack_depth depth, int *error);
 void stack_events_close(struct stack_events *e);
 
-/* Sets the period from now on. To be called when all stored samples were read. */
+/* Sets the period from now on. To be called when all stored samples were read, as they get the new
+ * period, too. */
 void stack_events_set_period(struct stack_events *e, uint64_t period_ns);
 
 /*
@@ -60,7 +64,7 @@ void stack_events_set_period(struct stack_events *e, uint64_t period_ns);
 bool stack_events_read(struct stack_events *e, size_t most,
 	void (*take)(void *ctx, const struct stack_raw *s), void *ctx);
 
-/* CPU time of the thread since it was opened. */
+/* CPU time of the thread since the event was opened, also in the kernel; 0: it cannot be read. */
 uint64_t stack_events_cpu_ns(const struct stack_events *e);
 
 /* Samples that the kernel had no room for, so far. */

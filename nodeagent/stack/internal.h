@@ -21,7 +21,7 @@ struct stacks {
 	size_t rings, rings_most; /* of the kernel, now and at most */
 	bool by_timers;		  /* processes sample themselves */
 	size_t timer_bytes;	  /* of their memory for that */
-	uint64_t late;		  /* periods, stack_timers_state() */
+	uint64_t late;		  /* periods, as in struct stack_timers_state */
 	bool timers_ended;	  /* some process uses the signal itself, and it was said */
 	uint64_t samples, lost;
 	int refused;  /* errno: the kernel allows no samples */
@@ -38,18 +38,20 @@ struct stacks {
 
 /* CLOCK_MONOTONIC_RAW to the ticks of records. */
 uint64_t stacks_ticks(const struct stacks *s, uint64_t raw_ns);
+/* A length of time, in ticks. */
 uint64_t stacks_weight(const struct stacks *s, uint64_t period_ns);
-/* Says once that a thread has no samples: error is an errno, or the kernel's refusal. */
+/* Says once that a thread of p has no samples. error: a positive errno; if that is the kernel's
+ * refusal of all samples, sets s->refused. */
 void stacks_refused(struct stacks *s, const struct process *p, int error);
 /* Returns 0 if another ring may be made, or the errno for what there is too little of. */
 int stacks_room(const struct stacks *s);
 
 /*
- * Makes memory for the samples that a process takes itself, and sets p->samples; NULL: there is
- * none.
+ * Makes memory for the samples that a process takes itself, and sets p->samples; NULL: there is no
+ * room for it, which was said.
  */
 struct stack_timers *stacks_new_timers(struct stacks *s, struct process *p);
-/* Frees that memory. */
+/* Frees that memory, and says what was wrong with it. t may be NULL. */
 void stacks_free_timers(struct stacks *s, const struct process *p, struct stack_timers *t);
 
 struct stack_process *stack_process_new(struct stacks *s, struct process *p);
@@ -60,11 +62,14 @@ void stack_process_open(struct stack_process *f);
 void stack_process_read(struct stack_process *f);
 /* Opens what is new, closes what has ended. */
 void stack_process_look(struct stack_process *f);
+/* s->period_ns has changed. */
 void stack_process_set_period(struct stack_process *f);
-/* A thread with a ring comes, or its records are about to be read to the end. */
+/* stack_process_thread(): a thread with a ring comes. stack_process_thread_ends(): the records of
+ * its ring are about to be read to the end. */
 void stack_process_thread(struct stack_process *f, struct thread_ring *t);
 void stack_process_thread_ends(struct stack_process *f, struct thread_ring *t);
-/* All of them have ended at these ticks: adds the trees of those without a ring. */
+/* All threads have ended, at these ticks: adds the trees of those without a ring to that of the
+ * process. */
 void stack_process_end(struct stack_process *f, uint64_t ticks);
 
 #endif

@@ -21,7 +21,7 @@ struct stack_raw;
 #define SEPARATE_PC   0
 #endif
 
-/* number < DWARF_REGS */
+/* The register with this number in DWARF; number < DWARF_REGS. */
 uint64_t stack_raw_register(const struct stack_raw *s, unsigned number);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * A cache of the rules by which a frame leads to its caller. libdw reads them from the unwind
  * tables, which takes longer than all other work on a sample. A rule is kept for the addresses for
- * which it holds, if it finds registers at distances from the frame's address; nearly all do.
+ * which it holds, if it says at which distances from the frame's address (the CFA of DWARF)
+ * registers are; nearly all do.
  */
 #ifndef VFTR_NODEAGENT_STACK_RULES_H
 #define VFTR_NODEAGENT_STACK_RULES_H
@@ -18,12 +19,12 @@ struct stack_raw;
 /* dwfl must outlive it. The caller frees. */
 struct frame_rules *frame_rules_new(Dwfl *dwfl);
 void frame_rules_free(struct frame_rules *r);
-/* Other files are mapped now. */
+/* Forgets all rules, as other files are mapped now. */
 void frame_rules_forget(struct frame_rules *r);
 
 /*
- * As unwinder_frames(), but returns false if a frame has a rule of another kind: then the caller
- * asks libdw.
+ * As unwinder_frames(), with their number in *n. False: a frame has a rule of another kind, and the
+ * caller is to ask libdw for all of them. pcs has room for UNWIND_FRAMES_MAX.
  */
 bool frame_rules_walk(
 	struct frame_rules *r, const struct stack_raw *s, uint64_t *pcs, size_t *n, bool *whole);

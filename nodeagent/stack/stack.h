@@ -5,8 +5,8 @@
  * the replays of the threads. A thread without a ring, which has recorded nothing, has a call tree
  * of samples alone, which is added to that of its process.
  *
- * Limits: the memory of the kernel's rings, and the CPU time of the agent, of which a share is
- * kept by taking fewer samples; both are told in a warning.
+ * Two limits, of which a warning tells when they are reached: the memory of the rings, and the CPU
+ * time of the agent, which takes fewer samples then.
  */
 #ifndef VFTR_NODEAGENT_STACK_STACK_H
 #define VFTR_NODEAGENT_STACK_STACK_H
@@ -16,7 +16,8 @@ struct process_observer;
 
 extern const struct process_observer stack_observer;
 
-/* Reads what was stored, opens what is new. Seconds until the next call at the latest. */
+/* Reads the samples that were stored, and looks for new threads. Returns the seconds until the next
+ * call at the latest; NEVER_S: nothing is sampled. */
 double stack_tick(struct host *host);
 
 /* After the last process: says what was lost, and frees host->stacks. */

@@ -15,12 +15,13 @@ struct unwinder;
 
 #define UNWIND_FRAMES_MAX 256u
 
-/* Of a process, or one of its threads. Reads /proc/PID/maps, so it has to be there. NULL: it is
- * not, or it has another processor's code. The caller frees. */
+/* pid: of a process, or of one of its threads. Reads /proc/PID/maps. NULL: that is not there, or
+ * the process has another processor's code. The caller frees. */
 struct unwinder *unwinder_new(int pid);
 void unwinder_free(struct unwinder *u);
 
-/* Reads the maps again: something was loaded or unloaded. */
+/* Reads the maps again, as something was loaded or unloaded. Without maps, as of a process that
+ * ends, what was known stays. */
 void unwinder_refresh(struct unwinder *u);
 
 /* True if some mapped file is at this address. */
@@ -30,30 +31,33 @@ bool unwinder_knows(const struct unwinder *u, uint64_t pc);
 uint64_t stack_raw_pc(const struct stack_raw *s);
 
 /*
- * The addresses of the frames, innermost first; of a caller that of its call, not of what comes
- * next. Returns their number. *whole: the thread's first function is among them; else the stack was
- * larger than what was stored, or there was no table for a function.
+ * Sets pcs[] to the addresses of the frames, innermost first: of a caller an address in its call
+ * instruction. Returns their number. *whole: the thread's first function is among them; else the
+ * stack was larger than what was stored, a function is in no unwind table, or there are more
+ * frames.
  */
 size_t unwinder_frames(struct unwinder *u, const struct stack_raw *s,
 	uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole);
 
-/* The same without rules that are kept (rules.h): what these cannot do, and for tests. */
+/* The same by libdw alone, without the rules that are kept (rules.h): for frames that these cannot
+ * unwind, and for tests. */
 size_t unwinder_frames_by_libdw(struct unwinder *u, const struct stack_raw *s,
 	uint64_t pcs[UNWIND_FRAMES_MAX], bool *whole);
 
-/* A mapped file. Addresses but for base are of the process. */
+/* A mapped file. Pointers are valid until the next refresh; addresses are of the process. */
 struct unwind_module {
-	const char *path;   /* until the next refresh */
-	uint64_t base;	    /* added to ELF addresses */
-	uint64_t low, high; /* of its code */
-	uint64_t entry;	    /* where it begins as a program */
-	const unsigned char *build_id;
+	const char *path;
+	uint64_t base;		       /* an address less this is the address in the ELF file */
+	uint64_t low, high;	       /* [low, high): its code */
+	uint64_t entry;		       /* where it begins as a program; 0: nowhere */
+	const unsigned char *build_id; /* NULL if it has none */
 	size_t build_id_bytes;
 };
+/* Sets *m to the file at this address; false: none with code is known there. */
 bool unwinder_module(struct unwinder *u, uint64_t pc, struct unwind_module *m);
 
-/* Where the function begins that has a row in its file's table of unwind entries
- * (.eh_frame_hdr) for pc; 0: there is none. */
+/* The address at which the function at pc begins, by its file's table of unwind entries
+ * (.eh_frame_hdr); 0: the table has no row for it. */
 uint64_t unwinder_function(struct unwinder *u, uint64_t pc);
 
 #endif
