@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ranks waited for, and why, out of all that they did: vftr-analysis(7) has the
- * definitions. A line is what the thread of a rank that calls MPI does; lines are numbers from 0.
- * Times are ns on the clock of all nodes. For one thread.
+ * definitions. A line is the thread of a rank that calls MPI; lines are numbered from 0. Times are
+ * ns on the clock of all nodes. Calls for one struct causal come from one thread.
  *
- * First the events, in the order of time (those of one line with equal times in the order in
- * which they happened, messages behind the call that posted them); then causal_finish(); then
- * the results.
+ * The caller first tells the events, in the order of time (those of one line with equal times in
+ * the order in which they happened, messages behind the call that posted them), then calls
+ * causal_finish(), and then reads the results.
  */
 #ifndef VFTR_NODEAGENT_CAUSAL_CAUSAL_H
 #define VFTR_NODEAGENT_CAUSAL_CAUSAL_H
@@ -27,26 +27,28 @@ enum causal_doubt {
 	CAUSAL_STRAY,	/* a message completed in no call of its line */
 	CAUSAL_MISSING, /* a collective call that not all members came to */
 	CAUSAL_ORDER,	/* a time before the one before it in its line */
-	CAUSAL_UNTOLD,	/* percent of the windows in calls of MPI without a known message */
+	CAUSAL_UNTOLD,	/* percent of the windows in calls of MPI without a known message, from 1 on
+			 */
 	/* found by the caller: causal_add_doubt() */
-	CAUSAL_NOT_SURE,    /* a receive whose sender is not certain */
-	CAUSAL_WINDOW,	    /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
-	CAUSAL_KILLED,	    /* ranks that were killed */
-	CAUSAL_RANKS,	    /* ranks of which there is no sampling file */
-	CAUSAL_JOBS,	    /* jobs (MPI_COMM_WORLD) beside the first */
-	CAUSAL_CLOCKS,	    /* files without a common clock */
-	CAUSAL_SAMPLED,	    /* files with an interval */
-	CAUSAL_LOST,	    /* calls that were not recorded */
-	CAUSAL_PAUSED,	    /* times when nothing was recorded */
-	CAUSAL_DAMAGED,	    /* files that are damaged, or have no end */
-	CAUSAL_THREADS,	    /* messages and calls of other threads of a rank */
+	CAUSAL_NOT_SURE, /* a receive whose sender is not certain */
+	CAUSAL_WINDOW,	/* ranks not seen to leave MPI_Init or enter MPI_Finalize; no killed ones */
+	CAUSAL_KILLED,	/* ranks that were killed */
+	CAUSAL_RANKS,	/* ranks of which there is no sampling file */
+	CAUSAL_JOBS,	/* jobs (MPI_COMM_WORLD) beside the first and those that were spawned */
+	CAUSAL_CLOCKS,	/* files without a common clock, if there are several files */
+	CAUSAL_SAMPLED, /* files with an interval */
+	CAUSAL_LOST,	/* calls that were not recorded */
+	CAUSAL_PAUSED,	/* times when nothing was recorded */
+	CAUSAL_DAMAGED, /* files that are damaged, or have no end */
+	CAUSAL_THREADS, /* messages and collective calls of other threads of a rank */
 	CAUSAL_ONE_SIDED,   /* one-sided operations */
 	CAUSAL_PARTITIONED, /* messages in partitions */
 	CAUSAL_MEMBERS,	    /* collective calls whose members or messages are not known */
 	CAUSAL_OTHER_RANKS, /* messages of a session whose ranks are others */
 	CAUSAL_DOUBTS
 };
-/* A word of JSON, and a sentence without a full stop: of one, or "%llu" of many. */
+/* id: the name in JSON. one, many: sentences without a full stop, for a count of 1, and for others,
+ * which stand in place of "%llu". */
 extern const struct causal_doubt_words {
 	const char *id, *one, *many;
 } causal_doubts[CAUSAL_DOUBTS];
@@ -56,10 +58,10 @@ extern const struct causal_doubt_words {
 
 struct causal;
 
-/* What a line does outside of MPI, or below a call of MPI in functions of the program. */
+/* What a line does from causal_path() on: outside of MPI, or in functions that MPI has called. */
 enum causal_work {
-	CAUSAL_IN_MPI,	 /* in functions of MPI again */
-	CAUSAL_USEFUL,	 /* in others */
+	CAUSAL_IN_MPI,	 /* is in functions of MPI */
+	CAUSAL_USEFUL,	 /* is in others */
 	CAUSAL_LOCK_WAIT /* waits for other threads of its process: vftr-locks(7) */
 };
 
@@ -80,19 +82,22 @@ void causal_free(struct causal *c);
  * the receive of one. Between lines of one node, and of two; -1: no such message. At first -1. */
 void causal_set_eager(struct causal *c, int64_t in_node, int64_t between_nodes);
 
-/* A communicator of these lines, by their ranks in it (CAUSAL_NONE: not recorded): its number. */
+/* Makes a communicator of these lines, by their ranks in it (CAUSAL_NONE: not recorded). Returns
+ * its number. */
 uint32_t causal_comm(struct causal *c, const uint32_t *lines, uint32_t n);
 
 /* ---- events ------------------------------------------------------------------------------ */
 
 /*
- * In the functions below, line is the line that acts, t the time, path a call path. The line leaves
- * MPI_Init, whose call path is init, and is in path now.
+ * In the functions below, line is the line that acts, t the time, path a call path. Ignored are a
+ * second begin of a line, an enter of a call inside of a call, a leave outside of one, and paths
+ * and calls before the line's begin or after its end.
  */
+/* The line leaves MPI_Init, whose call path is init, and is in path now. */
 void causal_begin(struct causal *c, uint32_t line, int64_t t, uint32_t init, uint32_t path);
 /* The line enters MPI_Finalize, whose call path is path, or its recording ends. */
 void causal_end(struct causal *c, uint32_t line, int64_t t, uint32_t path);
-/* The line is in path from now on: outside of MPI, or below a call of MPI. */
+/* The line is in path from now on. */
 void causal_path(struct causal *c, uint32_t line, int64_t t, uint32_t path, enum causal_work work);
 /*
  * causal_enter(): the line enters a call of MPI, with call path path. causal_leave(): it leaves the
@@ -105,7 +110,7 @@ struct causal_message {
 	uint64_t flow; /* the same for send and receive, not 0 */
 	int64_t enter; /* of the call that posted it */
 	int64_t leave; /* of the call that completed it, not before enter; INT64_MAX: never seen */
-	uint32_t peer; /* the other line */
+	uint32_t peer; /* the other line, not CAUSAL_NONE */
 	uint64_t bytes;
 	bool synchronous; /* a send that ends only when it is received */
 	bool buffered;	  /* a send that never waits */
@@ -118,7 +123,7 @@ void causal_receive(struct causal *c, uint32_t line, const struct causal_message
  */
 void causal_probe(struct causal *c, uint32_t line, const struct causal_message *m);
 
-/* As value of causal_collective.leave: it ends with the call that the line has entered last. */
+/* As causal_collective.leave: the operation ends with the call that the line has entered last. */
 #define CAUSAL_WITH_CALL (INT64_MAX - 1)
 
 struct causal_collective {
@@ -126,10 +131,7 @@ struct causal_collective {
 	uint64_t ticket;     /* the same in all members */
 	enum wait_kind kind; /* a collective one */
 	uint32_t root;	     /* a line; for LATE_ROOT and EARLY_ROOT */
-	/*
-	 * Lines that this line waits for, whatever the kind; copied. NULL: those that follow from
-	 * kind.
-	 */
+	/* Lines that this line waits for, whatever the kind; copied. NULL: kind says which. */
 	const uint32_t *needed;
 	uint32_t n_needed;
 	int64_t enter, leave; /* as of messages; leave: CAUSAL_WITH_CALL, too */
@@ -143,13 +145,16 @@ struct causal_thread_wait {
 	uint32_t holder;     /* number of the other thread */
 	uint32_t there;	     /* the path in which that one was when the wait for it was over */
 	int64_t ns;
-	int64_t so_far; /* with the parts before it of the same wait; ns: it is the first one */
+	int64_t so_far; /* ns and the parts of the same wait before it; ns alone: the first part */
 };
 void causal_thread_wait(struct causal *c, uint32_t line, const struct causal_thread_wait *w);
 
 void causal_add_doubt(struct causal *c, enum causal_doubt why, uint64_t n);
 
-/* After the last event. False and *error: the temporary file failed; there are no results. */
+/*
+ * To be called after the last event. Lines that have not ended end with their last event. False:
+ * the temporary file failed, and there are no results; the caller frees *error.
+ */
 bool causal_finish(struct causal *c, char **error);
 
 /* ---- results ----------------------------------------------------------------------------- */
@@ -172,7 +177,7 @@ struct causal_totals {
 };
 const struct causal_totals *causal_totals(const struct causal *c);
 
-/* Sets *to to window and times of a line; false: it has not begun. */
+/* Sets *to to the window and the times of a line; false: it has not begun, and *to is zeros. */
 struct causal_line_times {
 	int64_t begin, end, useful, lock_wait, waits;
 };
@@ -180,13 +185,13 @@ bool causal_line_times(const struct causal *c, uint32_t line, struct causal_line
 
 /* Rows of results: sorted, longest first. Owned by c. */
 struct causal_row {
-	uint32_t kind;	/* enum wait_kind; or 0 */
-	uint32_t path;	/* the call path */
-	uint32_t line;	/* whose, or CAUSAL_NONE */
-	uint32_t other; /* CAUSES, THREAD_CAUSES: path of the late one; THREAD_LATE: the number of
-			   that thread; else CAUSAL_NONE */
-	uint64_t calls; /* of WAITS and LATE, THREAD_WAITS and THREAD_LATE */
-	int64_t longest;
+	uint32_t kind;	 /* enum wait_kind; or 0 */
+	uint32_t path;	 /* the call path */
+	uint32_t line;	 /* whose, or CAUSAL_NONE */
+	uint32_t other;	 /* CAUSES, THREAD_CAUSES: path of the late one; THREAD_LATE: the number of
+			    that thread; else CAUSAL_NONE */
+	uint64_t calls;	 /* of WAITS and LATE, THREAD_WAITS and THREAD_LATE */
+	int64_t longest; /* ns of one wait, of the rows that have calls */
 	double ns;
 	double error;  /* WAITS, LATE: ns, the bound of the clocks' errors in it */
 	double direct; /* COSTS: part of ns from waits for this line itself */

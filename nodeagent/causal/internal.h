@@ -10,7 +10,7 @@
 
 /* ---- what is kept in the temporary file --------------------------------------------------- */
 
-#define CALL_USEFUL 0u
+#define CALL_USEFUL 0u /* outside of MPI */
 #define CALL_MPI    1u /* without a wait */
 #define CALL_WAITED 2u /* + index of the wait, which begins with the stretch */
 
@@ -40,8 +40,9 @@ enum progress { NOT_READ, READ, REACHED };
 struct moment {
 	enum progress progress;
 	uint32_t line;
-	int64_t t, k;
-	uint64_t stretches;
+	int64_t t;	    /* when */
+	int64_t k;	    /* line.k at that time */
+	uint64_t stretches; /* of the line before it */
 	int64_t common; /* flights: last time in common with the other line, as this one knows */
 };
 
@@ -124,7 +125,8 @@ struct line {
 	enum causal_work work; /* now */
 	uint32_t path;	       /* now, since */
 	int64_t since;
-	int64_t begin, end, sum_useful, sum_lock_wait, k, waits;
+	int64_t begin, end, sum_useful, sum_lock_wait, waits;
+	int64_t k; /* ns of the longest chain of useful time and lock waits that ends now */
 	struct spool_list stretches;
 	/* the call that is open, with the stretches in it */
 	struct stretch *held;
@@ -159,9 +161,10 @@ struct due {
 	uint32_t line;
 };
 
-/* Of a pair of lines: times in common, when the later of the two has heard of them. */
+/* Of a line and a peer: t: what the peer did last of which the line knew; heard: since when. The
+ * first of two is the last time, the second that before. */
 struct in_common {
-	int64_t t[2], heard[2]; /* the last one, that before */
+	int64_t t[2], heard[2];
 };
 
 struct causal {
@@ -217,32 +220,35 @@ static inline int64_t error_between(const struct causal *c, uint32_t a, uint32_t
 void line_read(struct causal *c, uint32_t line, const struct item *item);
 void line_open(struct causal *c, uint32_t line, const struct operation *o);
 /*
- * lines_advance(): processes the events of all lines up to now. lines_finish(): processes all
- * events.
+ * lines_advance(): now is the time of what is read next: processes the events of all lines that
+ * this may not change any more. lines_finish(): processes all events.
  */
 void lines_advance(struct causal *c, int64_t now);
 void lines_finish(struct causal *c);
 void line_free(struct line *l);
 
 /* ---- flights.c */
+/* The line of this side of f has come to its time. May free f. */
 void flight_reached(struct causal *c, struct flight *f, bool is_send);
 /*
  * True if the other side of f was reached, or cannot have been before `until', so that nothing is
  * waited for any more.
  */
 bool flight_is_known(const struct flight *f, bool is_send, int64_t until);
+/* Looks at the other side of f, if it was reached by `until': raises best->k, and makes it *best if
+ * it is later. */
 void flight_look(
 	struct causal *c, const struct flight *f, bool is_send, int64_t until, struct found *best);
-/* The call that has completed this side of it is over at `at`. */
+/* The call that has completed this side of f is over at `at`. May free f. */
 void flight_over(struct causal *c, struct flight *f, bool is_send, int64_t at);
-/* A probe that has waited for it in place of its receive is over. */
+/* A probe that has waited for f in place of its receive is over. May free f. */
 void probe_over(struct causal *c, struct flight *f);
 void flights_free(struct causal *c);
 
 /* ---- order.c */
 /* Adds wait w, number `index` of the waits, of a call that was left at `leave`. */
 void ordered_add(struct causal *c, const struct wait *w, int64_t leave, uint32_t index);
-/* The open call of line has received it. */
+/* The open call of line has received f: waits before it may turn out to be in the wrong order. */
 void ordered_received(struct causal *c, uint32_t line, const struct flight *f);
 /* To be called when all messages that a call has received were given to ordered_received(). */
 void ordered_settle(struct line *l);
@@ -250,6 +256,8 @@ void ordered_settle(struct line *l);
 void count_waits(struct causal *c);
 
 /* ---- instances.c */
+/* The same for an arrival at a collective call. instance_reached() and instance_over() may free i.
+ */
 void instance_reached(struct causal *c, struct instance *i, uint32_t arrival);
 bool instance_is_known(const struct instance *i, int64_t until);
 void instance_look(struct causal *c, const struct instance *i, uint32_t arrival, int64_t until,
@@ -270,11 +278,11 @@ int64_t common_of(const struct causal *c, uint32_t line, uint32_t peer, int64_t 
 void common_add_all(struct causal *c, uint32_t line, uint32_t group, int64_t t);
 int64_t common_in_groups(const struct causal *c, uint32_t line, uint32_t peer);
 
-/* ---- backward */
-int64_t stretch_end(const struct line *l, uint64_t i);
+/* ---- walk.c, delays.c: make rows of results, backward from the end, after spool_map() */
 void walk_critical_path(struct causal *c);
 void count_delays(struct causal *c);
 
+/* The line has come to m. */
 static inline void moment_set(struct causal *c, struct moment *m, uint32_t line)
 {
 	const struct line *l = &c->lines[line];

@@ -11,9 +11,11 @@ struct paths;
 /* Path 0 is "init". */
 struct paths *paths_new(void);
 void paths_free(struct paths *p);
-/* The number of the path of a function called from a path. */
+/* The number of the path of a function called from a path; a new one if it was not known. */
 uint32_t paths_add(struct paths *p, uint32_t caller, const char *function);
+/* Paths are numbered from 0 to this, less 1. */
 uint32_t paths_count(const struct paths *p);
+/* The path that it was called from; path 0 is its own. */
 uint32_t paths_caller(const struct paths *p, uint32_t path);
 /* Its innermost function; owned by p. */
 const char *paths_function(const struct paths *p, uint32_t path);

@@ -59,17 +59,20 @@ struct reader {
 	struct reader_probes *probes;
 };
 
-/* The bound of the error of a file's clock. */
+/* The bound of the error of a file's clock, ns. */
 int64_t reader_clock_error(const struct vfd_file *f);
+/* The line of the process that a track of a file is of, or CAUSAL_NONE. */
 uint32_t reader_line_of(const struct reader *r, uint32_t file, uint32_t track);
-/* The line of a rank in the job of another one, or CAUSAL_NONE. */
+/* The line of a rank in the job of line `beside', or in this job, or CAUSAL_NONE. */
 uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t rank);
 uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank);
-/* The line of the peer of a message, or of the root of a collective call, in whatever job. */
+/* The line of the peer of a message, or of the root of a collective call, in whatever job, or
+ * CAUSAL_NONE. */
 uint32_t reader_peer(const struct reader *r, uint32_t line, const struct vfd_event *e);
 
-/* ---- calls.c: enters and exits of a track */
+/* ---- calls.c: an enter, an exit or a gap of a track */
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* The call path (run->paths) of a stack of a track; 0 for what is not defined. */
 uint32_t reader_path(struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
 /* The function of a stack; NULL: it has none, or it is not defined. */
 const struct vfd_function *reader_function(
@@ -78,17 +81,18 @@ const struct vfd_function *reader_function(
 /* ---- teams.c: a call of another thread of the process */
 void reader_team_call(struct reader *r, uint32_t line, const struct vfd_event *e);
 /*
- * reader_team_wait(): from t on the line's thread waits for others of its team in this path.
- * reader_team_over(): it does not any more. In between no other event of this line comes.
+ * reader_team_wait(): from t on the line's thread waits for others of its team, or for a lock, in
+ * this path. reader_team_over(): it does not any more. In between no other call of this thread
+ * comes.
  */
 void reader_team_wait(
 	struct reader *r, uint32_t line, int64_t t, enum team_wait how, uint32_t path);
 void reader_team_over(struct reader *r, uint32_t line, int64_t t);
-/* Tells what is known of the wait until t, as other lines may need it. */
+/* Tells what the line has done in the wait until t, which goes on. */
 void reader_team_again(struct reader *r, uint32_t line, int64_t t);
-/* Track `holder` has what another one of the process waits for; CAUSAL_NONE: nobody has. */
+/* From t on track `holder` has what `track` waits for; CAUSAL_NONE: nobody has. */
 void reader_team_held(struct reader *r, uint32_t line, uint32_t track, uint32_t holder, int64_t t);
-/* Where a thread is now. */
+/* The call path in which a thread is now; 0: not known. */
 uint32_t reader_team_path(struct reader *r, uint32_t line, uint32_t track);
 enum team_wait reader_team_wait_of(const struct vfd_function *f);
 void reader_team_free(struct reader_team *m);
@@ -96,29 +100,30 @@ void reader_team_free(struct reader_team *m);
 /* ---- holders.c: threads that waited for each other */
 struct reader_holders *reader_holders_new(struct reader *r);
 void reader_holders_free(struct reader_holders *h);
-/* Tells all that is not later than t: before the events of that time. */
+/* Tells all waits, and parts of them, that begin or end by t. To be called before the events of
+ * that time are. */
 void reader_holders_until(struct reader *r, int64_t t);
 
-/* ---- messages.c */
+/* ---- messages.c: a message, a collective call, or a call on a window */
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e);
 /*
  * Tells the messages that the line has sent in partitions until t and that were not told yet. To be
  * called behind the call that ended at t.
  */
 void reader_parts(struct reader *r, uint32_t line, int64_t t);
-
-/* ---- windows.c: a call on a window */
-void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e);
-/* False: it makes no sense, or is of a session. */
-bool reader_has_call(const struct reader *r, uint32_t line, const struct vfd_event *e);
-/* A communicator of two lines. */
-uint32_t reader_pair_comm(struct reader *r, uint32_t a, uint32_t b);
-/* The communicator of the window of a message, or CAUSAL_NONE. */
+/* The communicator of the window that e is on, or CAUSAL_NONE. */
 uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_event *e);
 /* The mode of a send that was posted in this stack. */
 enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED };
 enum send_mode reader_send_mode(
 	const struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
+
+/* ---- windows.c: a call on a window */
+void reader_epoch(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* False: its times make no sense, or its ranks are those of a session. */
+bool reader_has_call(const struct reader *r, uint32_t line, const struct vfd_event *e);
+/* A communicator of two lines: the same one each time. */
+uint32_t reader_pair_comm(struct reader *r, uint32_t a, uint32_t b);
 
 /* ---- locks.c */
 struct reader_locks *reader_locks_new(void);
@@ -148,8 +153,7 @@ void reader_probe_entered(struct reader *r, const struct vfd_event *e);
 void reader_probe_received(struct reader *r, const struct vfd_event *e);
 void reader_probe(struct reader *r, uint32_t line, const struct vfd_function *f, int64_t enter);
 
-/* ---- eager.c: reads all messages once, and tells causal_set_eager(), reader_lock() and probes.c
- */
+/* ---- eager.c: the first pass over all events, for causal_set_eager(), locks.c and probes.c */
 void reader_look_ahead(struct reader *r);
 
 #endif

@@ -12,12 +12,12 @@ struct results {
 	struct match_table at; /* index + 1 */
 };
 
-/* The row of a key, made if need be; valid until the next call. */
+/* The row of a key, made of zeros if need be; valid until the next call. */
 struct causal_row *results_row(
 	struct results *s, uint32_t kind, uint32_t path, uint32_t line, uint32_t other);
-/* Longest first. */
+/* Sorts the rows, the greatest ns first. */
 void results_sort(struct results *s);
-/* Of kind 0 and without another path; NULL: there is none. */
+/* The row of kind 0, this path and line, and no other path; NULL: there is none. */
 const struct causal_row *results_find(const struct results *s, uint32_t path, uint32_t line);
 void results_free(struct results *s);
 

@@ -10,10 +10,11 @@ struct vfd_file;
 
 struct causal_rank {
 	int rank;   /* in its MPI_COMM_WORLD */
-	int number; /* by which it is shown: of spawned ones, after those of the others */
+	int number; /* by which it is shown: its rank; spawned ones are numbered behind all others
+		     */
 	uint64_t job;
 	uint32_t file, process; /* number of the file, and of the process in it */
-	const char *host;
+	const char *host;	/* owned by the file */
 };
 
 struct causal_run {
@@ -22,15 +23,18 @@ struct causal_run {
 	struct causal_rank *ranks; /* by line: in the order of jobs and ranks */
 	uint32_t n;
 	uint32_t n_spawned; /* jobs of which it is known who has spawned them */
-	bool without_mpi;   /* ranks are all processes, each in its life */
+	bool without_mpi; /* no process is a rank: all processes are lines, each for its whole life
+			   */
 };
 
 /*
- * files: all of one run, which stay open. folder: for the temporary file. NULL and *error, a
- * sentence that the caller frees: there are no processes in them, or the temporary file failed.
+ * files: all of one run, which stay open until causal_run_free(). folder: for the temporary file.
+ * NULL: the files have no processes, no rank in them has called MPI, or the temporary file failed;
+ * *error says which in a sentence, and the caller frees it.
  */
 struct causal_run *causal_run(
 	struct vfd_file *const *files, size_t n, const char *folder, char **error);
+/* r: not NULL. */
 void causal_run_free(struct causal_run *r);
 
 #endif

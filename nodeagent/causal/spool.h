@@ -12,10 +12,12 @@
 
 struct spool;
 
-/* NULL and errno: the file can't be made in that folder. It has no name at once. */
+/* NULL and errno: the file can't be made in that folder. Its name is removed at once, so it goes
+ * with the process. */
 struct spool *spool_new(const char *folder);
 void spool_free(struct spool *s);
-/* After the last record. False and errno: it could not be written or mapped. */
+/* To be called after the last record. False and errno: a record could not be written, or the file
+ * not be mapped. */
 bool spool_map(struct spool *s);
 
 #define SPOOL_BLOCK 4096u
@@ -29,11 +31,13 @@ struct spool_list {
 	size_t n_blocks, cap_blocks;
 };
 
+/* An empty list in the file of s, which must outlive it. */
 void spool_list_begin(struct spool_list *l, struct spool *s, uint32_t size);
-/* Returns the number of records before it. */
+/* Adds a copy. Returns the number of records before it. An error of the file shows in spool_map().
+ */
 uint64_t spool_list_add(struct spool_list *l, const void *record);
 void spool_list_free(struct spool_list *l);
-/* After spool_map(). i < l->n */
+/* Record i, which may be changed; after spool_map(). i < l->n. */
 void *spool_list_at(const struct spool_list *l, uint64_t i);
 
 #endif
