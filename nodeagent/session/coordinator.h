@@ -13,7 +13,8 @@
 
 struct group;
 
-/* Never freed: communicators refer to members that are gone. */
+/* A process that has joined. Numbered from 0, and never freed, as communicators refer to members
+ * that are gone. */
 struct member {
 	uint64_t key;
 	int agent, pid;
@@ -23,10 +24,11 @@ struct member {
 	bool killed; /* by a signal */
 	bool away;   /* its agent cannot be reached */
 	char *name;
-	char *text; /* member_text() */
+	char *text; /* what member_text() has returned, or NULL */
 	struct group *group;
 };
 
+/* A member has called the operation, by its request of this number, and waits. */
 struct arrival {
 	uint32_t member, request;
 };
@@ -35,12 +37,12 @@ enum operation_kind { STARTING, FINISHING, CREATING, ATTACHING };
 
 struct operation {
 	enum operation_kind kind;
-	uint32_t *who; /* members that it waits for; STARTING: members that have come */
-	uint32_t n, wanted;
-	struct arrival *arrivals;
+	uint32_t *who;		  /* CREATING, ATTACHING: the n members that have to come */
+	uint32_t n;		  /* STARTING, FINISHING: 0, as all of a group have to */
+	struct arrival *arrivals; /* members that have come; at least one */
 	size_t n_arrivals, cap_arrivals;
-	uint64_t comm;
-	int root;		/* ATTACHING */
+	uint64_t comm;		/* CREATING, ATTACHING: the communicator that it is on */
+	int root;		/* ATTACHING: its rank in comm, or -1: not known yet */
 	struct group *children; /* ATTACHING: of the root, or NULL: the root has not come */
 	struct operation *next;
 };
@@ -58,9 +60,10 @@ struct group {
 };
 
 struct communicator {
-	uint64_t id;
-	uint32_t *who;
-	uint32_t n, freed;
+	uint64_t id;	/* not 0 */
+	uint32_t *who;	/* the n members, by rank */
+	uint32_t n;	/* of them ... */
+	uint32_t freed; /* ... those that have freed it */
 };
 
 struct coordinator {
@@ -82,36 +85,45 @@ struct coordinator {
 
 /* "worker (pid 17 on node2)"; valid until the next call for this member. */
 const char *member_text(const struct coordinator *c, uint32_t member);
-/* For a member that does not live: "has died" and the like. */
+/* What has become of a member that does not live: "has died" and the like; static. */
 const char *member_fate(const struct coordinator *c, uint32_t member);
+/* True if the member has neither ended nor left. */
 bool member_lives(const struct coordinator *c, uint32_t member);
 
-/* Sends an outcome without communicators. fmt NULL: no text. */
+/* Sends the member the outcome of its request, without communicators. fmt NULL: no text. */
 void outcome_tell(struct coordinator *c, uint32_t member, uint32_t request, enum session_code code,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* Pointers to communicators are valid until the next one is made or freed. NULL: there is none. */
 struct communicator *communicator_find(struct coordinator *c, uint64_t id);
-/* who is copied. */
+/* Makes one of these n members; who is copied. */
 struct communicator *communicator_new(struct coordinator *c, const uint32_t *who, uint32_t n);
 void communicator_free(struct coordinator *c, struct communicator *comm);
 
 /*
- * The member joins an operation of this kind, on a communicator or of its group.
- * `list`: CREATING, members; it is copied. NULL if it cannot; the member has got the reason.
+ * The member comes to an operation of this kind: of its group (comm and n are 0), or of the n
+ * members in list, which is copied, on communicator comm. Begins it if it is the first. NULL: it
+ * cannot, and has got the reason.
  */
 struct operation *operation_arrive(struct coordinator *c, enum operation_kind kind, uint32_t member,
 	uint32_t request, uint64_t comm, const uint32_t *list, uint32_t n);
-/* Sends all members of o this outcome, and frees o. */
+/* Sends all members that have come to o this outcome, and frees o. */
 void operation_fail(struct coordinator *c, struct operation *o, enum session_code code,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* Ends o if all have come. */
+/* If all have come, sends them the outcome, and frees o and what else ends with it. */
 void operation_try(struct coordinator *c, struct operation *o);
+/* Frees o without a word to those that have come. */
 void operation_free(struct coordinator *c, struct operation *o);
 /* The group's round is over: members that wait for the next one may start. */
 void group_is_free(struct coordinator *c, struct group *g);
-/* A member gives a request up: sends it the names of those who were missing. */
+/* A member gives a request up, if that still waits: sends it the names of those who were missing.
+ */
 void operation_give_up(struct coordinator *c, uint32_t member, uint32_t request);
-/* Ends all operations of a member that is gone, or that wants it. */
+/*
+ * Ends the operations that a member takes part in, with this outcome for the others: SESSION_DEAD,
+ * as it is gone; SESSION_ABORTED, as it wants that; SESSION_MISMATCH, as it has taken itself out of
+ * the round. A finish goes on without a member that is gone or out.
+ */
 void operations_of_member(struct coordinator *c, uint32_t member, enum session_code code);
 
 #endif

@@ -61,20 +61,24 @@ struct sessions {
 	struct coordinator *coordinator; /* from the first request to this agent on */
 };
 
-/* agents.c: sends a request to the coordinator, in this or another agent. */
+/* agents.c: sends a request to the coordinator, in this or another agent. data: r->bytes of them,
+ * and a NUL behind them. Sets r->agent. */
 void sessions_forward(struct agent *a, struct session_request *r, const void *data);
-/* Takes an outcome, which is for one of our own processes or for another agent. */
+/* Takes an outcome from the coordinator, for a process of agent `agent`; 0 is this one. Copies it.
+ */
 void sessions_deliver(struct agent *a, int agent, const struct session_outcome *o, size_t bytes);
 /* "the agent on node1", or "" if that is this one; the caller frees. */
 char *sessions_leader(const struct agent *a);
 
-/* session.c: an outcome for this agent. It may have come from another one. */
+/* session.c: takes an outcome for a process of this agent; bytes may come from another agent, and
+ * are checked. */
 void sessions_arrived(struct agent *a, const struct session_outcome *o, size_t bytes);
 /* Agent 0 is lost: ends all waiting requests. */
 void sessions_leader_lost(struct agent *a);
 
 /* coordinator.c: takes a request; r->bytes were checked, and a NUL is behind the data. */
 void coordinator_take(struct agent *a, const struct session_request *r, const void *data);
+/* All processes of this agent count as dead. */
 void coordinator_agent_gone(struct agent *a, int agent);
 void coordinator_free(struct coordinator *c);
 

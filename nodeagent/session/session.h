@@ -21,25 +21,33 @@ extern const struct process_observer session_observer;
 
 /* Functions of the agent that sessions call. */
 struct session_duties {
-	/* the processes of all nodes are idle: reports that */
+	/* all_idle(): no process of any node does anything, by what their agents have said */
 	void (*all_idle)(struct agent *a);
-	/* this round has begun; a process of this node learns of it next */
+	/* begin_round(): this round has begun; a process of this node learns of it next */
 	void (*begin_round)(struct agent *a, uint32_t round);
 };
 
-/* Before any of the following; end: there will be no more requests. */
+/* sessions_begin(): to be called before all that follows; duties must stay valid until
+ * sessions_end(), after which no request comes. */
 void sessions_begin(struct agent *a, const struct session_duties *duties);
 void sessions_end(struct agent *a);
 
-/* To be called repeatedly. Seconds until the next call. */
+/* Sends and takes what passes between agents. To be called again and again; returns the seconds
+ * until the next call at the latest. */
 double sessions_tick(struct agent *a);
+
+/* What the processes of a node do, MPI ranks or not. */
+enum session_activity {
+	SESSION_NOBODY,	   /* there are none */
+	SESSION_BUSY_NODE, /* one of them records events */
+	SESSION_QUIET,	   /* none of them does */
+};
 /*
- * Reports what the processes of this node do, MPI ranks or not. Returns false if no other agent can
- * be asked; else all_idle() is called as soon as no node is busy and at least one is quiet.
+ * Tells agent 0 what the processes of this node do. Returns false if no other agent can be asked;
+ * else all_idle() is called as soon as no node is busy and at least one is quiet.
  */
-enum session_activity { SESSION_NOBODY, SESSION_BUSY_NODE, SESSION_QUIET };
 bool sessions_idle(struct agent *a, enum session_activity what);
-/* Another agent and its processes are gone. */
+/* Agent `agent', another one, and its processes are gone. */
 void sessions_agent_gone(struct agent *a, int agent);
 
 #endif
