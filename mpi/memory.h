@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Zeroed memory, or NULL; from any thread. */
+/* Zeroed memory, or NULL; from any thread, but not in a signal handler, as there is a lock. */
 void *vftr_memory_take(size_t bytes);
 /* Gives a piece back; bytes: as when it was taken. NULL is ignored. */
 void vftr_memory_give(void *piece, size_t bytes);

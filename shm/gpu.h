@@ -145,7 +145,7 @@ struct gpu_part;
 /* Functions that libvftrace offers to a part. Any thread may call them; errno is kept. */
 struct gpu_host {
 	uint32_t version;
-	/* True if this process records. */
+	/* True if this process records now: it is attached, and not paused. */
 	bool (*active)(void);
 	/* Number of forks so far. State of a part from another generation belongs to the parent. */
 	uint32_t (*generation)(void);

@@ -78,8 +78,8 @@ static inline bool lock_waits_in(const char *function)
 }
 
 /*
- * The number of a lock in WAIT and UNLOCK. Two locks of different kinds, or less than 4 GiB apart,
- * have different numbers.
+ * The number of a lock in WAIT and UNLOCK. Two locks of one kind have different numbers where those
+ * of openmp_lock() are, and so have locks of different kinds at one address, but for a few in 2^30.
  */
 static inline uint32_t lock_number(uint64_t address, enum lock_kind kind)
 {

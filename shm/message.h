@@ -135,8 +135,8 @@ struct message_lengths {
 	uint64_t bytes[LENGTHS_MOST]; /* SAME: each has bytes[0] */
 };
 
-/* A record, taken apart. Members that its kind does not have are 0, but for bytes and flags of a
- * PARTITION, and bytes of an EPOCH: they mean nothing. */
+/* A record, taken apart. Members that its kind does not have are 0, but for bytes and flags, which
+ * mean nothing in a PARTITION, FAILED, LENGTHS and EARLIER, as do bytes in an EPOCH. */
 struct message {
 	enum record_id kind;
 	uint32_t field;	 /* tag, function (index in mpi/generate/mpi.tab) or error class */

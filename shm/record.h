@@ -309,7 +309,7 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
 
 /*
  * The number of the lock at an address, 0 for none: locks of one process less than 4 GiB from each
- * other have different ones.
+ * other have different ones, unless a multiple of 16 GiB is between them.
  */
 static inline uint32_t openmp_lock(uint64_t address)
 {

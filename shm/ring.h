@@ -132,7 +132,8 @@ static inline void ring_use_again(struct ring *r, uint32_t uses)
 	r->magic = ring_magic(uses);
 }
 
-/* NULL, and sets *head; or the text of the invariant that the producer has broken. */
+/* NULL, and sets *head (to tail until the producer has started); or the text of the invariant that
+ * the producer has broken. */
 const char *ring_check(const struct ring *r, uint64_t tail, uint64_t *head);
 
 /* Oldest unread block below head (as returned by ring_check), or NULL. */

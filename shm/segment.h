@@ -132,7 +132,8 @@ static inline struct switched_shm *ring_switched(struct ring_producer_shm *produ
 	return (struct switched_shm *)(void *)((char *)producer + SWITCHED_OFFSET);
 }
 
-/* Differs for each use of a ring, so that an old magic does not say that the new use began. */
+/* Differs for 65535 successive uses of a ring, so that an old magic does not say that the new use
+ * began. */
 static inline uint64_t ring_magic(uint32_t uses)
 {
 	return SEGMENT_MAGIC | (uint64_t)(uses ? 1 + uses % 0xffff : 0) << 48;
@@ -158,7 +159,8 @@ int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring);
 
 void vftr_segment_unmap_control(struct control_agent_shm *agent);
 void vftr_segment_unmap_ring(struct ring *ring);
-/* Application's side: puts private zeroed memory in place of the `bytes` mapped at base. */
+/* Application's side: puts private zeroed memory in place of the `bytes` mapped at base; without
+ * memory nothing happens. */
 void vftr_segment_blank(void *base, size_t bytes);
 
 _Static_assert(sizeof(struct control_agent_shm) <= COUNTERS_OFFSET, "one page with them");

@@ -32,7 +32,7 @@
 #else
 #define STACK_SAMPLE_REGS 0 /* not on this processor */
 #endif
-/* Bytes of a stack that a sample has usually, and while most of the ring is free. */
+/* The most bytes of a stack that a sample has, usually, and while half of the ring is free. */
 #define STACK_SAMPLE_USUAL 8192u
 #define STACK_SAMPLE_DEEP  61440u
 

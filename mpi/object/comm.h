@@ -120,7 +120,7 @@ void vftr_comm_made_as(
 /* True if the handle is that of a communicator of this kind. */
 bool vftr_comm_is(MPI_Comm handle, enum wire_comm_kind kind);
 
-/* Has the agent know c if ranks of two jobs are in it. */
+/* Has the agent know the communicator with this handle if ranks of two jobs are in it. */
 void vftr_comm_tell_joint(MPI_Comm handle);
 
 /* The number of the communicator with this handle; MESSAGE_COMM_NONE: it is not known. */
@@ -147,7 +147,7 @@ static inline uint32_t take_ticket(uint32_t *counter)
 	return n;
 }
 
-/* Of a text; of numbers: identity_mix(). */
+/* Hashes a text for an identity; numbers: identity_mix(). */
 uint64_t vftr_mix_text(uint64_t hash, const char *text, size_t length);
 
 #endif

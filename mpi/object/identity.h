@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Returns the number of earlier calls with the same base. Memory grows with the number of
- * bases; without memory the result is 0.
+ * Returns the number of earlier calls with the same base, which is not 0. Memory grows with the
+ * number of bases; without memory the result is 0.
  */
 uint64_t vftr_identity_count(uint64_t base);
 

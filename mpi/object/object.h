@@ -40,7 +40,7 @@ struct mpi_objects {
  */
 void vftr_object_made(
 	struct mpi_objects *all, uint64_t key, MPI_Comm comm, const char *text, size_t text_bytes);
-/* NULL: not known. Valid until it is taken. */
+/* NULL: not known. Valid until it is taken, or another one is made with this handle. */
 struct mpi_object *vftr_object_find(struct mpi_objects *all, uint64_t key);
 
 /*

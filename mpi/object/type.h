@@ -21,6 +21,7 @@ struct type {
 extern __thread const struct type *vftr_type_last
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* vftr_type_size(), slowly: for a type other than the last one. */
 uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index);
 
 /*

@@ -61,8 +61,9 @@ static inline uint32_t vftr_request_number(void)
 }
 
 /*
- * Enters r (key unset) under this handle; with MPI_REQUEST_NULL r is complete
- * already. Without memory it does nothing.
+ * Enters r (key unset) under this handle. With MPI_REQUEST_NULL or vftr_request_at_once r is
+ * complete already, and is recorded as done, unless it is persistent or of MPI_Comm_idup.
+ * Without memory it does nothing.
  */
 void vftr_request_put(MPI_Request handle, const struct request *r);
 /*
@@ -81,9 +82,9 @@ bool vftr_request_take(MPI_Request handle, uint32_t number, struct request *r);
 /* As take, but a persistent request stays, with number 0: it is idle. */
 bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *r);
 /*
- * For a call that has completed all n requests, without threads: records those that need
- * no more than a COMPLETE, and sets their handles here to MPI_REQUEST_NULL. Returns the
- * number of the others.
+ * For a call that has completed all n requests, while vftr_requests_open() and without threads:
+ * records those that need no more than a COMPLETE, and sets their handles here to
+ * MPI_REQUEST_NULL. Returns the number of the others.
  */
 int vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
 /* Writes back the number and cancelled of a request from vftr_request_get(). */
