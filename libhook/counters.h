@@ -61,13 +61,14 @@ void vftr_counters_event(struct counters *c, bool is_exit);
 /* Makes c->word[] a record of the present values. */
 void vftr_counters_read(struct counters *c);
 
-/* perf.c: opens number i; reads all that are open. */
+/* perf.c: opens number i; reads all that are open. forked: the page is not here any more. */
 void vftr_perf_open(struct counters *c, uint32_t i);
 void vftr_perf_read(struct counters *c);
 void vftr_perf_close(struct counters *c, bool forked);
 /* Child of fork: closes all; reading goes on, and finds nothing. */
 void vftr_perf_forget(struct counters *c);
-/* counters.c: moves a descriptor to a high number, away from the program's own; -errno: no room. */
+/* counters.c: moves a descriptor to a high number, away from the program's own; -errno: no room. A
+ * descriptor below 0 stands for a call that has failed: -errno, too. */
 int vftr_descriptor_aside(int fd);
 
 /* process.c: values of getrusage(2) since the ring began; and of energy, in uJ. */

@@ -53,8 +53,8 @@ void vftr_receive_begin(uint64_t receive, uint64_t from);
 void vftr_receive_end(void);
 
 /*
- * Tells the agent where this process keeps the messages that its threads wait for. *look must stay
- * valid until the process ends.
+ * Tells the agent where this process keeps the messages that its threads wait for; nothing happens
+ * unless the process is attached. *look must stay valid until the process ends.
  */
 struct mpi_look;
 void vftr_look_at(const struct mpi_look *look);
@@ -82,8 +82,9 @@ bool vftr_lengths_wanted(void);
 
 /*
  * Defines what later records name: sends the agent a message of shm/wire.h with
- * `bytes` of data behind its fixed part. Later records on this thread, and on
- * threads that learn of it from this one, are read after it.
+ * `bytes` of data behind its fixed part; waits for an agent that is behind, as patience.h
+ * says. Later records on this thread, and on threads that learn of it from this one, are
+ * read after it.
  */
 void vftr_define(struct wire_head *message, size_t fixed, const void *data, size_t bytes);
 

@@ -14,9 +14,10 @@
 
 /*
  * Connects to the agent of our session. Returns the descriptor, or -errno; -ETIMEDOUT: the
- * agent did not accept us before our patience ended (patience.h); -ECANCELED: there is no agent
+ * agent did not accept us before our patience ended (patience.h); -EPERM: the agent is another
+ * user's; -ECHILD: there is none, and process 1 cannot start one; -ECANCELED: there is no agent
  * for us, and nothing more is to be said. If there is no agent, one is started, unless VFTR_AGENT
- * forbids it. The caller holds vftr_process_lock().
+ * is "off". The caller holds vftr_process_lock().
  */
 int vftr_find_agent(struct patience *patience);
 

@@ -7,8 +7,8 @@
 struct control_app_shm;
 
 /*
- * Picoseconds that one hook adds to a short function, an enter or an exit; measured at
- * the first call.
+ * Picoseconds that one hook adds to a short function, an enter or an exit: measured at
+ * the first call; later, the mean of what was measured so far.
  */
 uint64_t vftr_hook_cost_ps(void);
 

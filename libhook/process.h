@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The state of the process as a whole, and the functions that the slow-path files offer
- * each other. Everything here runs with vftr_thread.busy set, so no signal handler
+ * each other. The slow path runs with vftr_thread.busy set, so no signal handler
  * of the same thread can come back in; other threads are held off by
- * vftr_process_lock(). Nothing here allocates from the application's heap, opens a
- * file for writing (but switches/call-sites.c /proc/self/mem, to change code), or changes errno,
- * environment or signal handling.
+ * vftr_process_lock(). Unless a comment says that a function keeps errno, it may change
+ * it, and whoever comes from the program restores it. Nothing here changes the environment,
+ * calls malloc() itself, or opens a file for writing (but switches/call-sites.c /proc/self/mem,
+ * to change code); patience.c makes symbolic links, and sampler/ handles one signal.
  */
 #ifndef VFTR_LIBHOOK_PROCESS_H
 #define VFTR_LIBHOOK_PROCESS_H
@@ -148,7 +149,10 @@ static inline __attribute__((always_inline)) void busy_end_surely(struct thread 
 
 #pragma GCC visibility push(hidden)
 
-/* The lock also keeps the caller from being cancelled or interrupted while it is held. */
+/*
+ * The lock also keeps the caller from being cancelled or interrupted while it is held. Whoever has
+ * it must not take it again.
+ */
 void vftr_process_lock(void);
 void vftr_process_unlock(void);
 uint64_t vftr_process_ticks(void);
@@ -186,7 +190,10 @@ void vftr_messages_follow(void);
 void vftr_call_sites_want(bool wanted);
 /* switches/hooked-modules.c: true if a module of the program calls the hooks. */
 bool vftr_modules_call_hooks(void);
-/* Gets a ring for the calling thread; afterwards its state is ACTIVE or OFF. */
+/*
+ * Gets a ring for the calling thread; afterwards its state is ACTIVE or OFF, or still NEW in a
+ * child that a signal handler has forked meanwhile, which tries again at its next event.
+ */
 void vftr_thread_attach(struct thread *t);
 /* The calling thread's last act: gives its ring to the agent; state NEW. */
 void vftr_thread_detach(struct thread *t);
@@ -195,7 +202,7 @@ void vftr_process_switch_off(void);
 /* The same, when the agent gave no sign for too long (patience.h); sends it GAVE_UP. Never
  * waits. */
 void vftr_process_give_up(void);
-/* True if a signal that ends the program is pending. The caller has the lock. */
+/* True if a signal that ends the program is pending; false unless the caller has the lock. */
 bool vftr_process_is_to_end(void);
 /* api/message.c: true if the agent is still at the other end of the socket. */
 bool vftr_agent_alive(void);
@@ -205,7 +212,7 @@ bool vftr_agent_alive(void);
  */
 bool vftr_socket_is(int fd);
 bool vftr_socket_answers(int fd);
-/* Ring the agent's doorbell. Never blocks. */
+/* Rings the agent's doorbell. Never blocks. */
 void vftr_agent_kick(void);
 /* Sets the gate (thread.h) by the state of the process. With the lock held. */
 void vftr_process_gate(void);
@@ -243,7 +250,10 @@ bool vftr_thread_is_vfork_child(const struct thread *t);
  */
 /* 1 + index of a spare ring, which then is no longer spare, or 0. */
 uint32_t vftr_rings_take_spare(void);
-/* Maps fd (or takes spare ring `index` if fd < 0) for the calling thread. 0 or -errno. */
+/*
+ * The calling thread gets ring reply->index: the spare one if reply->uses is not 0, otherwise fd,
+ * which is mapped and stays open. 0 or -errno.
+ */
 int vftr_rings_use(const struct wire_ring *reply, int fd, struct ring *ring);
 /* For a thread that ends. keep: true if its ring will be kept as a spare one. leave: gives up
  * the ring, as keep said. */
@@ -251,11 +261,13 @@ bool vftr_rings_keep(uint32_t index);
 void vftr_rings_leave(uint32_t index, bool keep);
 /* Index of the ring of a living thread, or UINT32_MAX. */
 uint32_t vftr_rings_of(uintptr_t pthread_self);
-/* Child of fork(): forgets all rings; puts private memory in place of the mapped ones. */
+/* Child of fork(): unmaps and forgets all rings. */
 void vftr_rings_forget(void);
+/* The same, with private memory in place of the mapped rings, as interrupted code writes there. */
 void vftr_rings_blank(void);
 
-/* thread-start.c: the creator of a thread, and its name. */
+/* thread-start.c: the creator of a thread, and its name. vftr_thread_start_new(): NULL if there is
+ * no room; then the thread starts without this. */
 struct thread_start;
 struct thread_start *vftr_thread_start_new(
 	void *(*run)(void *), int (*run_c11)(void *), void *argument, size_t stack_bytes);
@@ -268,8 +280,9 @@ void vftr_thread_named(uintptr_t pthread_self, const char *name);
 void vftr_thread_own_name(char name[THREAD_NAME_BYTES]);
 
 /*
- * api/message.c: one packet; 0 or -errno. Texts are NUL-terminated strings. If the agent
- * does not take it or answer in time, the process has given up when they return.
+ * api/message.c: one packet; 0 or -errno, -EBADF without a connection. Texts are NUL-terminated
+ * strings, up to the first that is NULL. If the agent does not take it or answer in time, the
+ * process has given up when they return. Sets head->text_bytes; head->ticks 0 becomes now.
  */
 struct wire_text {
 	const char *s[3];
@@ -277,8 +290,10 @@ struct wire_text {
 int vftr_message_send(struct wire_head *head, size_t fixed, const struct wire_text *text);
 /* The same with data behind the fixed part. */
 int vftr_message_send_data(struct wire_head *head, size_t fixed, const void *data, size_t bytes);
+/* Unless it returns -EBADF, *fd is a descriptor that the caller closes, or -1. -ECONNRESET: the
+ * agent has ended. */
 int vftr_message_receive(void *buffer, size_t bytes, int *fd, size_t *got);
-/* The same on any socket, for attaching; -ETIMEDOUT when patience is over. */
+/* The same on any socket, for attaching; -ETIMEDOUT when patience is over. head->ticks stays. */
 int vftr_message_send_on(int fd, struct wire_head *head, size_t fixed, const struct wire_text *text,
 	struct patience *patience);
 int vftr_message_receive_on(
@@ -308,17 +323,19 @@ bool vftr_loader_lock_try(bool patiently);
 void vftr_loader_lock_give(void);
 /* In a child of fork(): if a thread of the parent had the lock, each later try returns false. */
 void vftr_loader_lock_in_child(void);
-/* dl_iterate_phdr() with the lock taken; 0 if it cannot be taken. */
+/* dl_iterate_phdr() with the lock taken, patiently; 0 if it cannot be taken. */
 struct dl_phdr_info;
 int vftr_loader_walk(int (*see)(struct dl_phdr_info *, size_t, void *), void *context);
-/* modules.c: tells the agent which modules were loaded and unloaded since the last call. */
+/* modules.c: tells the agent which modules were loaded and unloaded since the last call. Does
+ * nothing if another thread is in it. */
 void vftr_modules_refresh(void);
 /*
  * The same; if another thread is in the function, runs again after it, as that thread may have
  * looked too early.
  */
 void vftr_modules_refresh_surely(void);
-/* The same, unless the last look was less than a moment before `ticks' (modules.c). */
+/* vftr_modules_refresh(), unless the last look was less than a moment (modules.c) before `ticks';
+ * does not wait for the loader's lock. */
 void vftr_modules_refresh_rarely(uint64_t ticks);
 /* All modules are to be told again: the agent is another one, or we are a child of fork(). */
 void vftr_modules_forget(void);
@@ -334,9 +351,9 @@ uint64_t vftr_module_identity(uint64_t address);
 
 /*
  * sampler/: stack samples by timers, where the kernel gives the agent none (shm/stack-samples.h).
- * The lock is held in all three. receive: takes the message SAMPLES, which WELCOME has announced; 0
- * or -errno. begin: from now on all threads are sampled; the process is attached. forget: for a
- * child of fork(), which has no timers, and the memory of its parent's samples.
+ * The lock is held in the first two. receive: takes the message SAMPLES, which WELCOME has
+ * announced; 0 or -errno. begin: from now on all threads are sampled; the process is attached.
+ * forget: for a child of fork(), which has no timers, and the memory of its parent's samples.
  */
 int vftr_sampler_receive(int socket, struct patience *patience);
 void vftr_sampler_begin(void);
@@ -374,8 +391,9 @@ void vftr_pause_attach(void);
  */
 void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const void *site);
 /* The number of the region with this name, for good, in children of fork, too; false if there is no
- * memory for it. Then it begins or ends by its number. */
+ * memory for it, and in children of vfork() and handlers that have interrupted the slow path. */
 bool vftr_region_number(const char *name, size_t most, uint64_t *number);
+/* The region with this number begins or ends. */
 void vftr_region_numbered(uint64_t exit_bit, uint64_t number);
 /* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);

@@ -3,7 +3,8 @@
  * reserve() takes the next word of a staging block, reserve_words() the next n:
  * *cur is advanced and its old value returned by one instruction, so a signal handler on the same
  * thread sees it before or after, never between. No lock prefix: no other
- * thread ever touches it.
+ * thread ever touches it. On aarch64, a load and a store, which fails if a handler came in
+ * between; then both are repeated.
  */
 #ifndef VFTR_LIBHOOK_RESERVE_H
 #define VFTR_LIBHOOK_RESERVE_H

@@ -17,16 +17,17 @@ struct thread;
 
 #pragma GCC visibility push(hidden)
 
-/* Takes over the agent's page; called by any thread as it publishes a block, without the lock. */
+/* Takes over the agent's page; called by any thread as it publishes a block, without the lock.
+ * Does nothing if another thread is in it. */
 void vftr_switches_follow(void);
-/* After attaching: forgets the parent's switches, unless the agent is the same. */
+/* After attaching: forgets the parent's switches if the agent is another one, which knows fewer. */
 void vftr_switches_attach(void);
 /* A thread has got its ring. */
 void vftr_switches_begin(struct thread *t);
 /* shared: children of vfork() use the thread's memory, so nothing is counted in its ring's page. */
 void vftr_switches_share(struct thread *t, bool shared);
 
-/* Number of functions that were called since their last COUNTED record; 0 without a ring. */
+/* At most so many functions were called since their last COUNTED record; 0 without a ring. */
 unsigned vftr_counts_due(const struct thread *t);
 /*
  * Makes the COUNTED record of the next of these functions; *number is 0 at the first call. False:

@@ -102,10 +102,10 @@ static inline void thread_forget_site(struct thread *t, size_t function)
 /*
  * Ids whose complement is not below the gate take the slow path: with
  * GATE_FUNCTIONS those below RECORD_ID_FUNCTION, so that the few addresses that
- * look like a fixed id are stored in full; with GATE_CODE those of all code (modules
- * 4 GiB apart); with GATE_SWITCHES as well, because some function is switched off
- * (switches.h); with GATE_ALL every event, because it needs a closer look (paused,
- * slow clock, not attached).
+ * look like a fixed id are stored in full; with GATE_CODE those of all code, because
+ * modules are 4 GiB apart; with GATE_SWITCHES the same ones, because some function is
+ * switched off (switches.h); with GATE_ALL every event, because it needs a closer look
+ * (paused, slow clock, not attached).
  * The gate is alone on pages that the kernel zeroes in the copy of a fork: a
  * child that was made without our handlers begins with GATE_ALL and `here` unset,
  * and so never writes to the rings that it shares with its parent.

@@ -34,10 +34,11 @@ enum vftrace_code {
 	VFTRACE_ERROR_TIMEOUT,	   /* the other processes did not come in time */
 	VFTRACE_ERROR_ABORTED,	   /* a process of the session has called vftrace_abort() */
 	VFTRACE_ERROR_DEAD,	   /* a process that takes part has died, ended or left */
-	VFTRACE_ERROR_MISMATCH,	   /* the processes have called different functions */
+	VFTRACE_ERROR_MISMATCH,	   /* the processes have called different functions; or an
+				      end of this thread has no begin */
 	VFTRACE_ERROR_ARGUMENT,	   /* an argument makes no sense */
 	VFTRACE_ERROR_BUSY,	   /* another thread is in the same function */
-	VFTRACE_ERROR_LIMIT,	   /* too many things of this kind */
+	VFTRACE_ERROR_LIMIT,	   /* too many things of this kind, or no memory */
 	VFTRACE_ERROR_AGENT_GONE,  /* an agent does not answer */
 	VFTRACE_CODES
 };
@@ -52,7 +53,7 @@ enum vftrace_code {
 /* A sentence that says what the code means; static, never NULL. */
 const char *vftrace_error_text(int code);
 /* A sentence about the last error on this thread, with names and numbers; "" if there was
- * none. Valid until the next error on this thread; never NULL. */
+ * none. Valid until the next error on this thread, or its end; never NULL. */
 const char *vftrace_last_error(void);
 
 /*
@@ -74,8 +75,8 @@ int vftrace_start(double timeout_s);
  * returns its result; until then it sets *done to 0 and returns VFTRACE_OK. */
 int vftrace_start_async(void);
 int vftrace_test(int *done);
-/* Collective: ends the round when all living processes have called it. After it,
- * vftrace_start() begins the next round. */
+/* Collective: ends the round when all living processes have called it, also if it returns
+ * VFTRACE_ERROR_DEAD. After it, vftrace_start() begins the next round. */
 int vftrace_finish(double timeout_s);
 /* Ends the calls of start, finish, create and attach that wait, in all processes of the
  * session: they return VFTRACE_ERROR_ABORTED. Does not wait. */
@@ -100,7 +101,7 @@ int vftrace_comm_create(int comm, int n, const int *ranks, double timeout_s, int
 int vftrace_comm_free(int *comm);
 
 /* Makes a contact for children that this process is going to start; it can be used once.
- * *contact is valid until the calling thread calls this again. */
+ * *contact is valid until the calling thread calls this again, or ends. */
 int vftrace_children(const char **contact);
 /* Collective over comm, together with vftrace_start() in the children. *new_comm has the
  * processes of comm first, then the children. Only rank `root` of comm needs to give the

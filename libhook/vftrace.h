@@ -56,7 +56,7 @@ char *vftrace_get_stack(void);
 
 /*
  * Returns the length in bytes, without the NUL, of the string that vftrace_get_stack() would
- * return. Waits as that does.
+ * return; 0: malloc has failed. Waits as that does.
  */
 int vftrace_get_stack_string_length(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that all adapters use to record regions. They may be called on any thread and in signal
- * handlers, allocate nothing from the heap and keep errno; without libvftrace in the process they
- * do nothing.
+ * handlers, allocate nothing from the heap themselves and keep errno; without libvftrace in the
+ * process they do nothing.
  */
 #ifndef VFTR_LIBHOOK_ANNOTATION_H
 #define VFTR_LIBHOOK_ANNOTATION_H

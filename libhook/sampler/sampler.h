@@ -55,7 +55,8 @@ void vftr_sampler_note_caught(void) __attribute__((weak, visibility("hidden")));
  */
 void vftr_sampler_stop(void) __attribute__((visibility("hidden")));
 
-/* Async-signal-safe, makes no system call, and leaves errno alone. */
+/* Async-signal-safe, and leaves errno alone. Makes no system call, but to read a clock whose
+ * reading is one. */
 void vftr_sampler_handler(int number, siginfo_t *info, void *context)
 	__attribute__((visibility("hidden")));
 

@@ -19,7 +19,7 @@
 
 #include "libhook/process.h"
 
-/* Adds 1 by one instruction, which no signal handler can interrupt. */
+/* Adds 1; a signal handler sees it before or after (reserve.h). */
 static inline __attribute__((always_inline)) void count_one(uint64_t *word)
 {
 #if defined(__x86_64__)
@@ -55,9 +55,9 @@ static inline __attribute__((always_inline)) void count_by_path(
 #pragma GCC visibility push(hidden)
 
 /*
- * Counts a call in any state of the calling thread: without a ring, in a child of fork() that is
- * not attached yet, in a pause, or in a handler that has interrupted the slow path. number is below
- * SWITCHES_MAX.
+ * The same in any state of the calling thread: attaches the process and the thread if need be. In a
+ * pause and without a ring nothing is counted; in a handler that has interrupted the slow path, the
+ * call is lost. number is below SWITCHES_MAX.
  */
 void vftr_count_slowly(uint32_t number);
 
