@@ -46,10 +46,13 @@ static void print_table(FILE *f, const struct report *r, const char *title, char
 	struct columns_rows rows = {.n = 0};
 
 	for (size_t i = 0; i < r->p->n_stacks; i++) {
+		bool leave;
+
 		if (is_root(r, order[i]))
 			continue;
+		leave = columns_leave(r, &rows, r->p->stacks[order[i]].excl_ns);
 		rows.n++;
-		if (columns_leave(r, &rows, r->p->stacks[order[i]].excl_ns))
+		if (leave)
 			continue;
 		table_uint(t, r->p->stacks[order[i]].calls);
 		table_text(t, r->cell[r->p->stacks[order[i]].name]);

@@ -375,6 +375,24 @@ START_TEST(separate_files)
 }
 END_TEST
 
+/* Ten call paths without the root, of which three are wanted. */
+START_TEST(rows_of_counters)
+{
+	*ADD_ELEMENT(p, counters) =
+		(struct profile_counter){.number = 1, .name = xstrdup("A EVENT_A")};
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		*ADD_ELEMENT(p, counts) =
+			(struct profile_count){.stack = i, .counter = 1, .value = 1000 + i};
+	conf->hwprof_show_counters = true;
+	conf->profile_table_max_rows = 3;
+	char *log = summary(), *table = strstr(log, "HWProf - Hardware Counters");
+
+	ck_assert_ptr_nonnull(table);
+	has(table, "... 7 rows with together");
+	free(log);
+}
+END_TEST
+
 START_TEST(deaths_and_losses)
 {
 	p->n_dead = 2;
@@ -591,8 +609,8 @@ int main(void)
 {
 	const TTest *const tests[] = {sections, overhead_of_threads, overhead_of_short_functions,
 		profile_table, optional_columns, sorted_as_configured, json_equals_the_log,
-		json_strings, grouped, minmax, separate_files, deaths_and_losses, node_log,
-		rank_log, unwritable, deep_mutual_recursion, empty};
+		json_strings, grouped, minmax, separate_files, rows_of_counters, deaths_and_losses,
+		node_log, rank_log, unwritable, deep_mutual_recursion, empty};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("output");
 
