@@ -271,7 +271,8 @@ double efficiency_offload(const struct profile *p)
 
 double efficiency_scaling(const struct efficiency *e, const struct efficiency *reference, bool weak)
 {
-	const double work = reference->all_useful_s / e->all_useful_s;
+	const bool is_known = reference->all_useful_s > 0.0 && e->all_useful_s > 0.0;
+	const double work = is_known ? reference->all_useful_s / e->all_useful_s : NAN;
 
 	return weak ? work * e->threads / reference->threads : work;
 }

@@ -190,12 +190,14 @@ struct scaling_factors scaling_factors(
 	const struct scaling_run *run, const struct scaling_run *reference, bool weak)
 {
 	const double share = weak ? run->threads / reference->threads : 1.0;
+	const bool has_times = run->useful_s > 0.0 && reference->useful_s > 0.0;
 
 	return (struct scaling_factors){
 		.instructions = reference->instructions / run->instructions * share,
 		.ipc = run->instructions / run->cycles /
 		       (reference->instructions / reference->cycles),
-		.frequency =
-			run->cycles / run->useful_s / (reference->cycles / reference->useful_s),
+		.frequency = has_times ? run->cycles / run->useful_s /
+						 (reference->cycles / reference->useful_s)
+				       : NAN,
 	};
 }

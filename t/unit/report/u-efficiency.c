@@ -376,6 +376,9 @@ START_TEST(scaling)
 	is(efficiency_scaling(&two, &two, false), 1.0);
 	is(efficiency_scaling(&e, &two, false), 160.0 / 240.0);
 	is(efficiency_scaling(&e, &two, true), 160.0 / 240.0 * 2.0);
+	two.all_useful_s = 0.0;
+	ck_assert(isnan(efficiency_scaling(&e, &two, false)));
+	ck_assert(isnan(efficiency_scaling(&two, &e, true)));
 }
 END_TEST
 

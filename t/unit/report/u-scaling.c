@@ -209,6 +209,12 @@ START_TEST(factors_of_counters)
 	is(f.instructions * f.ipc * f.frequency, 0.5);
 	f = scaling_factors(&runs[0], &runs[0], false);
 	is(f.instructions * f.ipc * f.frequency, 1.0);
+	runs[1].useful_s = 0.0; /* not known */
+	f = scaling_factors(&runs[1], &runs[0], false);
+	ck_assert(isnan(f.frequency));
+	f = scaling_factors(&runs[0], &runs[1], false);
+	is(f.instructions, 2.0);
+	ck_assert(isnan(f.frequency));
 	for (size_t i = 0; i < RUNS; i++)
 		scaling_done(&runs[i]);
 }
