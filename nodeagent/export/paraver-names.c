@@ -81,18 +81,26 @@ static void put_pcf(const struct exporter *x, FILE *to)
 	put_counters(x, to);
 }
 
+static void put_line(FILE *to, const char *name)
+{
+	put_name(to, name);
+	fputc('\n', to);
+}
+
 static void put_row(const struct exporter *x, FILE *to)
 {
 	fprintf(to, "LEVEL NODE SIZE %zu\n", x->n_hosts);
 	for (size_t i = 0; i < x->n_hosts; i++)
-		fprintf(to, "%s\n", x->hosts[i]);
+		put_line(to, x->hosts[i]);
 	fprintf(to, "\nLEVEL TASK SIZE %zu\n", x->n_processes);
 	for (size_t i = 0; i < x->n_processes; i++)
-		fprintf(to, "%s\n", x->processes[i].name);
+		put_line(to, x->processes[i].name);
 	fprintf(to, "\nLEVEL THREAD SIZE %zu\n", x->n_threads);
-	for (size_t i = 0; i < x->n_threads; i++)
-		fprintf(to, "%s of %s\n", x->threads[i].name,
-			x->processes[x->threads[i].process].name);
+	for (size_t i = 0; i < x->n_threads; i++) {
+		put_name(to, x->threads[i].name);
+		fputs(" of ", to);
+		put_line(to, x->processes[x->threads[i].process].name);
+	}
 }
 
 static void write_file(struct exporter *x, const char *stem, const char *suffix,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the exporters: bytes of protobuf, source lines, pairs of messages. */
+/* Parts of the exporters: bytes of protobuf, source lines, names of Paraver, pairs of messages. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/export/export.h"
+#include "nodeagent/export/internal.h"
 #include "nodeagent/export/pairs.h"
 #include "nodeagent/export/protobuf.h"
 #include "t/lib/suite.h"
@@ -207,6 +210,49 @@ START_TEST(test_sources_of_functions)
 }
 END_TEST
 
+static size_t lines_of(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(f);
+	for (int c; (c = getc(f)) != EOF;)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+/* In OUT.row a line is an entry, whatever is in the names of nodes, programs and threads. */
+START_TEST(test_names_of_rows)
+{
+	const char *hosts[] = {"n\n1"};
+	struct export_process process = {.name = (char *)"rank 0 (n\n1) a\r\nb"};
+	struct export_thread threads[] = {{.name = (char *)"thread 0"}, {.name = (char *)"w\nx"}};
+	struct exporter x = {.hosts = hosts,
+		.processes = &process,
+		.threads = threads,
+		.n_hosts = 1,
+		.n_processes = 1,
+		.n_threads = 2};
+	char dir[] = "/tmp/u-export.XXXXXX";
+	char *stem, *path;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	stem = xasprintf("%s/out", dir);
+	paraver_names(&x, stem);
+	ck_assert_ptr_null(x.error);
+	path = xasprintf("%s.row", stem);
+	ck_assert_uint_eq(lines_of(path), 3 + 2 + 4); /* levels, empty lines, entries */
+	remove(path);
+	free(path);
+	path = xasprintf("%s.pcf", stem);
+	remove(path);
+	free(path);
+	free(stem);
+	rmdir(dir);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("export");
@@ -220,6 +266,9 @@ int main(void)
 	c = tcase_create("sources");
 	tcase_add_test(c, test_sources_of_constructs);
 	tcase_add_test(c, test_sources_of_functions);
+	suite_add_tcase(s, c);
+	c = tcase_create("paraver");
+	tcase_add_test(c, test_names_of_rows);
 	suite_add_tcase(s, c);
 	c = tcase_create("pairs");
 	tcase_add_loop_test(c, test_pairs, 0, 5);
