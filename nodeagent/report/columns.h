@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of records as tables in the logs and as arrays in BASE_all.json. Each list has one
- * table of columns: a row has the names of a value in both, its type and its source. Logs
- * and JSON follow the order of the rows; a value with another position in one of them has
- * a row for each.
+ * Lists of records as tables in the logs and as arrays in BASE_all.json. Each list has one table of
+ * columns: a row of it has the names of a value in both, its type and its source. Logs and JSON
+ * follow the order of these rows; a value with another position in one of them has a row for each.
  */
 #ifndef VFTR_NODEAGENT_REPORT_COLUMNS_H
 #define VFTR_NODEAGENT_REPORT_COLUMNS_H
@@ -31,21 +30,21 @@ struct row {
 	const void *at;	  /* the record */
 	uint32_t index;	  /* of the record in the list */
 	uint32_t level;	  /* depth of the record in a tree, if the table is one */
-	const void *more; /* columns_print_tree()'s parameter, or NULL */
+	const void *more; /* what the caller gives to the functions of columns, or NULL */
 };
 
 /*
- * Each type has a form in logs and one in JSON, in this order below. The value of a type for stacks
- * is the number of the stack, or, without a member, the row's index. In layout run, numbers whose
- * title ends with [s], [us], [B], [MiB] or [B/s] are shown in the unit that suits their column
- * (table_column_of()).
+ * Each type has a form in logs and one in JSON, which stand below in this order. The value of a
+ * type for stacks is the number of the stack, or, without a member, the row's index. In layout run,
+ * numbers whose title ends with [s], [us], [B], [MiB] or [B/s] are shown in the unit that suits
+ * their column (table_column_of()).
  */
 enum column_type {
 	COLUMN_COUNT,	   /* 12; 12 */
 	COLUMN_SIGNED,	   /* -1; -1 */
 	COLUMN_INDEX,	   /* 12, ---- for PROFILE_NONE; 12, -1 for PROFILE_NONE */
 	COLUMN_OPTIONAL,   /* 12, ---- for PROFILE_NONE; 12, null for PROFILE_NONE */
-	COLUMN_RANK,	   /* rank as printed; null for PROFILE_ELSEWHERE */
+	COLUMN_RANK,	   /* rank as printed; null from PROFILE_FAR on */
 	COLUMN_SECONDS,	   /* ns as 1.234; with 9 decimals */
 	COLUMN_US,	   /* ns as 1234.50; seconds with 9 decimals */
 	COLUMN_MIB,	   /* bytes as 1.50; bytes */
@@ -53,35 +52,35 @@ enum column_type {
 	COLUMN_EXACT,	   /* as COLUMN_REAL; in JSON with all digits */
 	COLUMN_SCIENTIFIC, /* 1.234e+05; as COLUMN_REAL */
 	COLUMN_TEXT,	   /* ---- and null for NULL */
-	COLUMN_MADE,	   /* as COLUMN_TEXT, of get.made() */
+	COLUMN_MADE,	   /* as COLUMN_TEXT; get.made() makes the text */
 	COLUMN_HEX,	   /* 16 hexadecimal digits */
-	COLUMN_BOOL,	   /* JSON only */
-	COLUMN_FUNCTION,   /* name of a stack */
-	COLUMN_CALLER,	   /* name of the stack above, or ---- and null */
-	COLUMN_STACK_ID,   /* printed number, or ---- */
-	COLUMN_PARENT_ID,  /* JSON only: that of the stack above, or -1 */
-	COLUMN_PATH,	   /* cut to a line; whole */
-	COLUMN_WRITTEN,	   /* JSON only, by get.write() */
+	COLUMN_BOOL,	   /* JSON only: true or false */
+	COLUMN_FUNCTION,   /* name of a stack's function, shortened; whole */
+	COLUMN_CALLER,	   /* the same of the stack above, or ---- and null */
+	COLUMN_STACK_ID,   /* printed number of a stack, or ----; the number */
+	COLUMN_PARENT_ID,  /* JSON only: number of the stack above, or -1 */
+	COLUMN_PATH,	   /* path of a stack, cut to a line; whole (report_path()) */
+	COLUMN_WRITTEN,	   /* JSON only: get.write() writes it, under any key */
 	COLUMN_TYPES
 };
 
 struct column {
 	const char *title; /* in the logs, or NULL: not there */
 	const char *run;   /* in those of layout run, if that is another one */
-	const char *json;  /* in BASE_all.json, or NULL */
+	const char *json;  /* key in BASE_all.json, or NULL: not there */
 	enum column_type type;
-	/* of the record's member that has the value, if get is not set */
+	/* of the record's member that has the value, if get is not set; size: 1, 4 or 8 bytes */
 	size_t offset, size;
-	unsigned only; /* bits; the log has this column only if `asked` has all of them */
-	bool left;     /* aligned; else right */
+	unsigned only; /* bits; the log has this column only if `asked' has all of them */
+	bool left;     /* aligned to the left; else to the right */
 	bool spare;   /* is left out first where there is no room for all columns (table_limit()) */
-	int decimals; /* 0: as above */
-	unsigned width; /* of a number, padded; of a text, cut */
-	/* which rows have the value; in others it is ---- and is left out. NULL: all */
+	int decimals; /* of a number in the logs; 0: as above */
+	unsigned width; /* columns of a terminal: a number is padded to it, a text is cut to it */
+	/* true: the row has the value; else logs have ----, JSON no member. NULL: all have it */
 	bool (*where)(const struct row *row);
 	/* the same for the log only */
 	bool (*log_where)(const struct row *row);
-	/* in which rows the log has a ~ before the number, as it is an estimate. NULL: none */
+	/* true: the log has a ~ before the number, as it is an estimate. NULL: never */
 	bool (*mark)(const struct row *row);
 	union {
 		uint64_t (*count)(const struct row *row);
@@ -122,13 +121,15 @@ struct list {
 	const char *title;	       /* above the table in the logs */
 	bool sum;		       /* over ranks: layout run says so in the title */
 	const char *json;	       /* key in BASE_all.json */
-	/* "communicators": the first COLUMN_ROWS are shown, then how many more; NULL: all */
+	/* "communicators": the log has COLUMN_ROWS rows, then how many more; NULL: all rows */
 	const char *things;
-	/* order in the log: by falling weight, or this one; neither: that of the list */
+	/* order in the log: by falling weight, or that of order(); neither: that of the list */
 	uint64_t (*weight)(const struct profile *p, uint32_t i);
-	uint32_t *(*order)(const struct report *r, size_t *n); /* n indices, to be freed */
-	uint32_t *(*json_order)(const struct report *r); /* the same of all, in JSON, or NULL */
-	bool (*shown)(const struct row *row);		 /* in the log; NULL: all */
+	/* sets *n to how many are shown; returns their indices, which are freed; NULL if *n is 0 */
+	uint32_t *(*order)(const struct report *r, size_t *n);
+	/* order in JSON, indices of all records, which are freed; or NULL: that of the list */
+	uint32_t *(*json_order)(const struct report *r);
+	bool (*shown)(const struct row *row); /* true: the log has the row; NULL: it has all */
 	/* the log has at most profile_table.max_rows, for lists that grow with call paths */
 	bool limited;
 	/*
@@ -142,8 +143,8 @@ struct list {
 	 */
 	void (*ahead)(const struct report *r, uint32_t i);
 	/*
-	 * elements are handed over when they are asked for (struct columns_late), as a page asks
-	 * for few of them; each key is of one column
+	 * true: elements are handed over when they are asked for (struct columns_late), as a page
+	 * asks for few of them; each key is of one column. One list of a report may have this.
 	 */
 	bool late;
 };
@@ -153,15 +154,16 @@ struct columns_late {
 	struct json_late late; /* the first member */
 	const struct report *r;
 	const struct list *l;
-	const char *first;
+	const char *first; /* record */
 	size_t n;
-	uint32_t *order;	     /* or NULL */
+	uint32_t *order;	     /* json_order(), or NULL */
 	const struct column *column; /* the last one that was asked for, or NULL */
 };
 
 /*
- * Rows of a table in a log: number of those in the list that are to be shown, and of those that
- * limits have left out.
+ * Rows of a table in a log, which begin as zeros: n: how many there are but for list.shown; left:
+ * how many of these the limits have left out, and their exclusive time in ns, as far as it is
+ * known.
  */
 struct columns_rows {
 	size_t n, left;
@@ -176,7 +178,7 @@ struct columns_rows {
 		.n_offset = offsetof(struct profile, n_##member),                                  \
 		.size = sizeof(*((struct profile *)0)->member), ##__VA_ARGS__                      \
 	}
-/* For records that are no list of a profile. */
+/* LIST_OF(columns, struct wait_place, ...): of records that are no list of a profile. */
 #define LIST_OF(table, record, ...)                                                                \
 	{                                                                                          \
 		.columns = (table), .n_columns = sizeof(table) / sizeof(*(table)),                 \
@@ -185,24 +187,25 @@ struct columns_rows {
 
 /* Prints the table of a list, if it has rows; asked: bits of column.only. */
 void columns_print(FILE *f, const struct report *r, const struct list *l, unsigned asked);
-/* The same for n records at `records`: all of them, in this order. */
+/* The same of n records at `records', in their order: weight and order are not used. */
 void columns_print_of(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	const void *records, size_t n);
 /*
- * The first `most` records in the order of a tree over all of them, with row.level, and
- * row.more as given. Returns how many are left. It may have no rows.
+ * Prints the first `most' records in the order of a tree over all of them, with row.level, and
+ * row.more as given; also a table without rows. Returns how many records are left.
  */
 size_t columns_print_tree(FILE *f, const struct report *r, const struct list *l, unsigned asked,
 	struct forest *tree, const void *more, size_t most);
-/* Where the records of a list begin, and how many there are. */
+/* The first record of a list in the profile of r; sets *n to their number. */
 const char *columns_elements(const struct report *r, const struct list *l, size_t *n);
-/* Writes the list's array in JSON: all elements in their order, or that of json_order. */
+/* Writes the list's array in JSON: all records in their order, or that of json_order. */
 void columns_json(struct json *j, const struct report *r, const struct list *l);
 
 /*
- * Parts of the functions above. columns_fill(): a table with its rows; columns_table(): a table
- * with titles only; columns_row(): adds a row; columns_end(): prints the table and frees it;
- * columns_object(): writes an object.
+ * Parts of the functions above. columns_fill(): makes a table with its rows, and sets *rows;
+ * columns_table(): makes a table with titles only; columns_row(): adds a row; columns_end(): prints
+ * the title and the table, and frees the table; columns_object(): writes an object, an element of
+ * the array that is open. A table that is not printed is freed with table_free().
  */
 struct table *columns_fill(
 	const struct report *r, const struct list *l, unsigned asked, struct columns_rows *rows);
@@ -212,18 +215,21 @@ struct table *columns_begin(const struct report *r);
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row);
 /* is_sum: over ranks, as in list.sum */
 void columns_end(FILE *f, const struct report *r, struct table *t, const char *title, bool is_sum);
-/* columns_end() below a title that the caller has printed. */
+/* Prints and frees a table, whose title the caller has printed. */
 void columns_close(FILE *f, const struct report *r, struct table *t);
 void columns_object(struct json *j, const struct list *l, const struct row *row);
 /* Writes the members of an object that the caller opens and closes. */
 void columns_members(struct json *j, const struct list *l, const struct row *row);
-/* "... and 3 communicators more", if n are more than COLUMN_ROWS. */
+/* Prints "... and 3 communicators more" and where they are, if n is more than COLUMN_ROWS. */
 void columns_more(FILE *f, size_t n, const char *things);
-/* True if the limits leave out a row of this time (UINT64_MAX: unknown); then it is counted. */
+/*
+ * True if the limits leave out the next row, of this exclusive time (UINT64_MAX: unknown); then
+ * left and left_ns are counted. The caller counts each row in rows->n, behind this call.
+ */
 bool columns_leave(const struct report *r, struct columns_rows *rows, uint64_t ns);
-/* "... 28 740 rows with together 3.1 % (0.21 s) are in the JSON file", if rows are left out. */
+/* Prints "... 28 740 rows with together 3.1 % (0.21 s) are in the JSON file", if left is not 0. */
 void columns_left(FILE *f, const struct report *r, const struct columns_rows *rows);
-/* "... and 1 thread more", if n are left. */
+/* Prints "... and 1 thread more", if n is not 0. */
 void columns_rest(FILE *f, size_t n, const char *one, const char *many);
 
 /*
@@ -234,12 +240,12 @@ struct columns_once;
 struct columns_once *columns_once_new(void);
 void columns_once_free(struct columns_once *once);
 
-/* Prefetches these texts of a stack. */
+/* Prefetches what leads to these texts of a stack. */
 void columns_ahead(const struct report *r, uint32_t stack);
 
 /*
  * column_count() and so on: the value of a column in a row, by its type. column_caller(): the name
- * of a stack's caller, or PROFILE_NONE.
+ * of a stack's caller, an index into names[], or PROFILE_NONE.
  */
 static inline uint64_t column_count(const struct column *c, const struct row *row)
 {

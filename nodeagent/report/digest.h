@@ -17,42 +17,43 @@ struct report;
 #define DIGEST_COLUMNS 100
 #define DIGEST_TOP     5
 
-/* What the time of a stack was spent for. */
+/* What the exclusive time of a stack was spent for. */
 enum digest_part {
-	DIGEST_COMPUTING,   /* in functions of the program */
-	DIGEST_MPI,	    /* but for: */
+	DIGEST_COMPUTING,   /* functions of the program */
+	DIGEST_MPI,	    /* functions of MPI, but for: */
 	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
-	DIGEST_OPENMP_WAIT, /* of a thread for others, in OpenMP */
-	DIGEST_OPENMP_IDLE, /* of a worker between regions */
-	DIGEST_LOCK_WAIT,   /* the same in functions of the C library: shm/locks.h */
-	DIGEST_OUTSIDE,	    /* in no function that was traced: init */
+	DIGEST_OPENMP_WAIT, /* waits of a thread for others, in OpenMP */
+	DIGEST_OPENMP_IDLE, /* idleness of a worker between parallel regions */
+	DIGEST_LOCK_WAIT,   /* waits for threads in functions of the C library: shm/locks.h */
+	DIGEST_OUTSIDE,	    /* no function that was traced: init */
 	DIGEST_PARTS
 };
 
 struct digest_function {
 	uint32_t name;	 /* index into names[] */
-	uint32_t caller; /* that of its calls with the most time, or PROFILE_NONE */
+	uint32_t caller; /* the same, of the caller on its path with most time, or PROFILE_NONE */
 	uint64_t calls, excl_ns;
 	bool estimated; /* excl_ns is an estimate, in part */
 };
 
 /*
- * The function whose slowest rank costs the most time. A function of several call paths is
- * known by the least and the most of each path only: then max_ns is what the rank took at
- * least (is_bound), and min_ns is not known.
+ * How unevenly ranks share the exclusive time of a function. Of a function of several call paths
+ * only the least and the most of each path are known: then max_ns is what the rank took at least
+ * (is_bound), and min_ns is not known.
  */
 struct digest_imbalance {
-	uint32_t name;		 /* PROFILE_NONE: no function is worth it */
-	uint32_t rank, rank_min; /* as printed */
+	uint32_t name;		 /* index into names[]; PROFILE_NONE: there is no function */
+	uint32_t rank, rank_min; /* with the most and the least, as printed */
 	uint32_t members;	 /* ranks that the mean counts */
-	uint32_t ranks;		 /* those that called it, if one path has it */
+	uint32_t ranks;		 /* those that called it, if it has one path */
 	bool is_bound;
 	uint64_t max_ns, min_ns, sum_ns;
 };
 
 /*
- * What all ranks waited in receives for messages that were not sent yet, and the sender that
- * makes most of it. rank: as printed, or PROFILE_NONE where ranks are known in groups only.
+ * What all ranks waited in receives for messages that were not sent yet (ns), and the sender for
+ * which they waited most (rank_ns). rank: as printed, or PROFILE_NONE: no sender is known, or ranks
+ * are known in groups only.
  */
 struct digest_late {
 	uint64_t ns, rank_ns;
@@ -62,41 +63,50 @@ struct digest_late {
 struct digest {
 	uint64_t part_ns[DIGEST_PARTS]; /* exclusive times of all ranks and threads */
 	size_t n_top;
-	struct digest_function top[DIGEST_TOP]; /* by falling time; no DIGEST_MPI_ENDS, no init */
+	/* by falling time; no DIGEST_MPI_ENDS, DIGEST_OPENMP_IDLE or DIGEST_OUTSIDE */
+	struct digest_function top[DIGEST_TOP];
+	/* of the function of the program whose slowest rank costs the most time, if that is worth
+	 * a line */
 	struct digest_imbalance imbalance;
 	struct digest_late late;
 	double hooks_s, blocked_s; /* of the run: report_cost() */
 };
 
 /*
- * The imbalance of one function (report_groups()); if not several ranks have called it, or it is no
- * work, name is PROFILE_NONE.
+ * The imbalance of one function (report_groups()). name is PROFILE_NONE if the job has fewer than
+ * two ranks, and if the function is init or has no time.
  */
 struct report_group;
 struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
 /* The digest of r, made at the first call. */
 struct digest digest_of(const struct report *r);
+/* What a report keeps of it. */
 struct digest_once {
 	bool is_made;
 	struct digest d;
 };
+/* The part of a stack. A wait for a lock in MPI or OpenMP has the part of its caller. */
 enum digest_part digest_part(const struct report *r, uint32_t stack);
 /* True if waits for locks were recorded. */
 bool digest_has_locks(const struct profile *p);
 /*
- * The part of a function that is no root, by its name. has_locks: digest_has_locks(); if false, no
- * function is taken for a wait for a lock.
+ * The part of a function that is no root, by its raw name. has_locks: digest_has_locks(); if it is
+ * false, no function is taken for a wait for a lock.
  */
 enum digest_part digest_part_of(bool has_locks, const char *name);
-/* True if a rank waited for a CPU so long that its times say little about the program. */
+/*
+ * True if a rank waited for a CPU for more than a tenth of its time: then its times say little
+ * about the program.
+ */
 bool digest_is_starved(const struct report *r);
-/* MPI_Init, MPI_Finalize and the like, which are no communication. */
+/* True for MPI_Init, MPI_Finalize and the like, which are no communication. */
 bool digest_is_start_or_end(const char *name);
 
 /*
- * At most DIGEST_LINES lines of at most DIGEST_COLUMNS columns, without newlines. folder: of
- * the files, for the last line; NULL: none. The caller frees each, and the array.
+ * Sets *n to the number of lines, at most DIGEST_LINES, of at most DIGEST_COLUMNS columns, without
+ * newlines. folder: of the files, which the last line names; NULL: none. The caller frees each line
+ * and the array.
  */
 char **report_digest(const struct report *r, const char *folder, size_t *n);
 

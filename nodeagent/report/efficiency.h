@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The efficiency of a job by the metrics of POP, out of rank_times[] of its profile:
- * vftr-analysis(7) has the formulas. Factors are from 0 to 1; what cannot be told is NAN.
+ * vftr-analysis(7) has the formulas. Factors are from 0 to 1; but openmp_balance is more where
+ * threads are better balanced than processes, and openmp may be where ranks have different numbers
+ * of threads. What cannot be told is NAN.
  */
 #ifndef VFTR_NODEAGENT_REPORT_EFFICIENCY_H
 #define VFTR_NODEAGENT_REPORT_EFFICIENCY_H
@@ -27,28 +29,30 @@ enum efficiency_doubt {
 	DOUBTS
 };
 
-/* The same as words of the JSON: "window" ... */
+/* The words for these in JSON: "window" ... */
 extern const char *const efficiency_doubts[DOUBTS];
 
 struct efficiency {
-	bool is_job;	  /* of ranks; else of one process */
+	bool is_job;	  /* the numbers are of ranks; else of one process */
 	bool is_mpi;	  /* a rank has left MPI_Init */
-	uint32_t ranks;	  /* whose times are known */
-	uint32_t threads; /* of OpenMP at once, over these ranks; without OpenMP: ranks */
-	uint32_t nodes;	  /* that they ran on */
+	uint32_t ranks;	  /* those whose times are known */
+	uint32_t threads; /* of OpenMP at once, summed over these ranks; not hybrid: ranks */
+	uint32_t nodes;	  /* that the ranks ran on */
 	bool hybrid;	  /* a rank was in teams of OpenMP */
 	uint32_t doubts;  /* bits, 1 << enum efficiency_doubt */
-	/* of doubts about ranks: number of such ranks, and one of them, as printed */
+	/* of doubts about ranks: number of such ranks, and the lowest of them, as printed */
 	uint32_t doubtful[DOUBTS];
 	uint32_t doubtful_rank[DOUBTS];
 
-	double window_s, window_error_s; /* the bound of the clocks' error: 0 on one node */
-	/* mean and greatest: of ranks, the useful time of the first thread; hybrid: of threads */
+	/* the window, and the bound of the clocks' error in it: 0 on one node, or if the clocks of
+	 * nodes were not compared */
+	double window_s, window_error_s;
+	/* mean and greatest useful time of first threads; hybrid: of all threads in teams */
 	double useful_s, useful_max_s;
-	double all_useful_s; /* of ranks or threads, summed */
-	/* the same of the time outside of MPI of the first threads; not hybrid: useful time */
+	double all_useful_s; /* useful time, summed over the same */
+	/* mean and greatest time of first threads outside of MPI; not hybrid: their useful time */
 	double outside_s, outside_max_s;
-	uint32_t rank_max; /* that has outside_max_s, as printed */
+	uint32_t rank_max; /* the rank with outside_max_s, as printed */
 
 	/* parallel = load_balance * communication, hybrid: * openmp */
 	double parallel;
@@ -60,8 +64,8 @@ struct efficiency {
 };
 
 /*
- * Returns false if the profile has no times of ranks, or several processes that are no ranks of one
- * job, or a window without time.
+ * Sets *e. Returns false if the profile has no times of ranks, or several processes that are no
+ * ranks of one job, or a window without time; then *e is of no use.
  */
 bool efficiency_of(const struct profile *p, struct efficiency *e);
 
@@ -69,9 +73,9 @@ bool efficiency_of(const struct profile *p, struct efficiency *e);
 double efficiency_outside_mpi(const struct profile_rank_time *t);
 
 /*
- * The additive model: each value is 1 less a part of the window that is lost. parallel =
- * process + thread - 1, process = balance + communication - 1, balance = in_nodes +
- * between_nodes - 1. thread: NAN if not hybrid.
+ * The additive model: each value is 1 less a part of the window that is lost. process = balance +
+ * communication - 1, balance = in_nodes + between_nodes - 1; hybrid: parallel = process + thread
+ * - 1. thread: NAN if not hybrid.
  */
 struct efficiency_additive {
 	double process, balance, in_nodes, between_nodes, communication;
@@ -80,23 +84,25 @@ struct efficiency_additive {
 struct efficiency_additive efficiency_additive(const struct efficiency *e);
 
 /*
- * Device offload: a / (a + b), where a is the time of first threads in functions and in OpenMP, b
- * their waits for GPUs, both over the ranks that used a GPU. NAN: no rank did, or a + b is 0.
+ * Device offload: a / (a + b), where a is the time of first threads in functions, in OpenMP and in
+ * waits for locks, and b their waits for GPUs, both over the ranks that used a GPU. NAN: no rank
+ * did, or a + b is 0.
  */
 double efficiency_offload(const struct profile *p);
 
-/* True if the job's ranks include this one: of MPI or a session, else all processes. */
+/* True if the process counts: where there are ranks, of MPI or a session, only these do. */
 bool efficiency_counts(const struct profile *p, const struct profile_rank_time *t);
 
-/* Host of a rank, or NULL. */
+/* Host of a rank, as the profile has it; belongs to the profile. NULL: not known. */
 const char *efficiency_host(const struct profile *p, uint32_t rank);
 
-/* One sentence on a doubt, without a full stop; the caller frees. */
+/* One sentence on a doubt that e has, without a full stop; the caller frees. */
 char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt doubt);
 
 /*
- * Computation scaling: useful time of the reference, a run on fewer threads, divided by that of
- * this run. weak: useful times per thread are compared, else their sums. NAN: no useful time.
+ * Computation scaling: useful time of the reference, mostly a run on fewer threads, divided by that
+ * of this run. weak: useful times per thread are compared, else their sums. NAN: one of the two has
+ * no useful time.
  */
 double efficiency_scaling(
 	const struct efficiency *e, const struct efficiency *reference, bool weak);

@@ -19,19 +19,20 @@ struct report;
 
 enum evidence_kind { EVIDENCE_COUNT, EVIDENCE_SECONDS, EVIDENCE_RATIO, EVIDENCE_TEXT };
 
-/* One number or name that proves a finding. The key is that of the same value in the JSON. */
+/* One number or name that proves a finding. The key, a static text, is that of the same value in
+ * BASE_all.json. */
 struct evidence {
 	const char *key;
 	enum evidence_kind kind;
 	uint64_t count;
 	double real; /* of seconds and ratios */
-	char *text;
+	char *text;  /* of EVIDENCE_TEXT, else NULL */
 };
 
 struct finding {
 	const char *rule;    /* "load_balance": its name in the table */
 	const char *section; /* of vftr-analysis(7) */
-	/* that could be won, summed over ranks and threads; NAN: nobody can tell */
+	/* what could be won, summed over ranks and threads; NAN: it is not known */
 	double seconds;
 	char *text;   /* a sentence */
 	char *advice; /* another one: what to try */
@@ -42,27 +43,29 @@ struct finding {
 struct findings {
 	struct finding at[FINDINGS_MOST]; /* by falling seconds, then those without */
 	size_t n;
-	size_t left;  /* number of further findings, with fewer seconds than these */
+	size_t left;  /* further findings: those that matter less, by their seconds or as doubts */
 	double all_s; /* the time of all ranks and threads: 100 % */
 };
 
-/* findings_free() frees what is in it. */
+/* The findings of all rules about r, which may be freed before them. findings_free() frees what is
+ * in it. */
 struct findings findings_of(const struct report *r);
 void findings_free(struct findings *f);
 
 /* The sentence that is printed if there are no findings. */
 extern const char *const findings_nothing;
 
-/* Share of all time in percent; NAN without seconds. */
+/* The seconds of a finding in percent of all time; NAN if one of them is not known. */
 double finding_percent(const struct findings *all, const struct finding *f);
 
-/* Numbered sentences, each with its evidence and what to try; or findings_nothing. */
+/* Prints numbered sentences, each with its evidence and what to try; or findings_nothing. */
 void findings_print(FILE *f, const struct findings *all);
 
-/* "rank=5 t_max_s=1.200000": keys and values; texts may have blanks. The caller frees. */
+/* "rank=5 t_max_s=1.200000": keys and values as plain text, in which a value may have blanks. The
+ * caller frees. */
 char *finding_evidence_text(const struct finding *f);
 
-/* The array "findings", as a member of the object that is open. */
+/* Writes the array "findings" as a member of the object that is open. */
 void findings_json(struct json *j, const struct findings *all);
 
 #endif

@@ -12,13 +12,14 @@
 struct formula;
 
 /*
- * names[0..n): the symbols, case-sensitive. NULL, and *error (one sentence without
+ * Translates text. names[0..n): the symbols, case-sensitive, which need not stay. Returns the
+ * formula, which formula_free() frees, and *error = NULL; or NULL and *error (one sentence without
  * a full stop, the caller frees), if text is no formula.
  */
 struct formula *formula_new(const char *text, const char *const *names, size_t n, char **error);
 void formula_free(struct formula *f);
 
-/* The value for symbols values[0..n); may be infinite, or NAN. */
+/* The value of f if the symbols have values[0..n); may be infinite, or NAN. Any thread. */
 double formula_value(const struct formula *f, const double *values);
 
 #endif

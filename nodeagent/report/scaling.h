@@ -19,25 +19,26 @@ struct scaling_function {
 	uint64_t calls;
 };
 
-/* The numbers of a run that are compared. To be freed by scaling_done(). */
+/* The numbers of a run that are compared; scaling_done() frees them. */
 struct scaling_run {
 	struct scaling_function *functions; /* by name */
 	size_t n_functions;
-	uint64_t calls; /* sum of theirs */
-	double ranks, threads;
-	double useful_s; /* of all ranks or threads, summed; 0: not known */
+	uint64_t calls;	       /* their sum */
+	double ranks, threads; /* 1 or more */
+	double useful_s;       /* of all ranks or threads, summed; 0: not known */
 	/* in functions of the program; NAN: not counted */
 	double instructions, cycles;
 };
 
-/* The caller sets ranks, threads and useful_s. */
+/* What a run's report tells; the caller sets ranks, threads and useful_s. */
 struct scaling_run scaling_of(const struct report *r);
 void scaling_done(struct scaling_run *run);
 
 enum scaling_reason {
-	SCALING_BY_OPTION, /* the user has said it */
-	SCALING_BY_CALLS,
-	SCALING_SAME_RANKS, /* assumed: calls tell nothing of threads */
+	SCALING_BY_OPTION,  /* the user has said it */
+	SCALING_BY_CALLS,   /* most calls say it */
+	SCALING_SAME_RANKS, /* assumed: all runs have as many ranks, and calls tell nothing of
+			       threads */
 	SCALING_BY_TIME, /* assumed: calls say weak, but useful times are those of the same work */
 	SCALING_NEITHER, /* assumed: calls say neither */
 	SCALING_REASONS
@@ -48,7 +49,8 @@ struct scaling {
 	enum scaling_reason reason;
 	/*
 	 * Part, from 0 to 1, of a run's calls that are of functions called as often as in the
-	 * reference, up to 1 %: in total, or by each rank. The least over all runs.
+	 * reference, up to 1 %: in total, or by each rank. The least over the runs that have
+	 * another number of ranks; 0 if there are none.
 	 */
 	double same_total, same_per_rank;
 };
@@ -56,14 +58,14 @@ struct scaling {
 /* The words of the JSON, by reason: "option", "calls" ... */
 extern const char *const scaling_reasons[SCALING_REASONS];
 
-/* Compares n >= 2 runs with runs[reference]. */
+/* Compares n >= 2 runs with runs[reference], the one with the fewest threads. */
 struct scaling scaling_recognise(const struct scaling_run *runs, size_t n, size_t reference);
-/* One sentence that says what and why, with a full stop; the caller frees. */
+/* One sentence that says which scaling it is and why, with a full stop; the caller frees. */
 char *scaling_sentence(const struct scaling *s);
 
 /*
  * Computation scaling = instructions * ipc * frequency. Each factor compares this run with the
- * reference: 1 is the same, more is better. NAN: not counted in one of the two.
+ * reference: 1 is the same, more is better. NAN: what it needs is not known of one of the two.
  */
 struct scaling_factors {
 	double instructions, ipc, frequency;

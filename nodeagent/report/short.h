@@ -21,12 +21,13 @@ struct profile_cpu;
 struct report;
 struct report_group;
 
+/* Functions of which a call takes less time than five hooks, or whose calls were counted. */
 struct short_functions {
 	uint32_t *names; /* by falling calls; indices into names[] of the profile */
-	uint64_t *calls;
+	uint64_t *calls; /* of each of them */
 	size_t n;
-	uint64_t all_calls; /* of all of them */
-	bool has_cxx;	    /* one is of C++, whose name the option below cannot take */
+	uint64_t all_calls; /* sum of calls[] */
+	bool has_cxx;	    /* one is of C++: short_functions_option() leaves its name out */
 };
 
 /* True if calls of the group were counted in place of being timed. */
@@ -34,19 +35,23 @@ bool short_function_is_counted(
 	const struct report *r, const struct report_group *g, const uint32_t *members);
 
 /*
- * running_share() of a program; 1 if no times are known. threads: some processes have several
- * threads; then it is that of first threads, as waits of others are not known.
+ * running_share() of a program (profile/running-share.h): the part of the time in which it wanted a
+ * CPU and had one; 1 if no times are known. threads: some processes have several threads; then it
+ * is that of first threads, as the waits of others are not known.
  */
 double short_running_share(const struct profile_cpu *c, bool threads);
 
-/* Functions of the program only: the hooks of MPI and OpenMP are not the compiler's. */
+/*
+ * The short functions of the program, without those of MPI and OpenMP, whose hooks are not the
+ * compiler's. short_functions_free() frees what is in it.
+ */
 struct short_functions short_functions(const struct report *r);
 void short_functions_free(struct short_functions *s);
 
 /*
- * Prints gcc's option that leaves out the first `most` functions, without a newline; prints nothing
- * if no name is one that the option can take. gcc leaves out every function whose name contains one
- * of the option's names.
+ * Prints gcc's option that leaves out the first `most' functions, without a newline; nothing if the
+ * option can take none of their names. gcc leaves out every function whose name contains one of the
+ * option's names.
  */
 void short_functions_option(
 	FILE *f, const struct report *r, const struct short_functions *s, size_t most);
@@ -55,13 +60,13 @@ void short_functions_option(
 char *short_functions_option_text(
 	const struct report *r, const struct short_functions *s, size_t most);
 
-/* The number of functions, at the front of the list, that have enough calls to be worth naming. */
+/* How many functions at the front of the list have so many calls that they are named: at most 5. */
 size_t short_functions_named(const struct report *r, const struct short_functions *s);
 
 /*
- * The name by which the option knows a function (index into names[]). For templates and their
- * members, and names without a scope, that is the last part: "::step". NULL: there is no such name,
- * as for an operator. The caller frees.
+ * The text for the option by which gcc knows a function (index into names[]): its name, or of a
+ * template and its members, whose readable names lack the arguments, the last part, "::step". NULL:
+ * there is no such text, as for an operator. The caller frees.
  */
 char *short_function_word(const struct report *r, uint32_t name);
 

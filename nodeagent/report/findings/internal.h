@@ -20,24 +20,25 @@ struct facts {
 	const struct report *r;
 	const struct profile *p;
 	struct digest d;
-	bool has_efficiency; /* then e is that of a job */
+	bool has_efficiency; /* e is that of a job; else e is of no use */
 	struct efficiency e;
-	bool is_cut; /* a rank was killed: then the others waited for nothing */
-	double all_s;
+	bool is_cut;  /* a rank was killed: what others waited for says nothing of the program */
+	double all_s; /* as in struct findings */
 	/* what earlier rules of the table have found */
 	const struct finding *found;
 	size_t n_found;
 };
 
 /*
- * A rule: a row of the table in rules.c. look() is its condition but for the threshold: it says
- * how many seconds are to be won, with sentence and evidence, and may set another advice. False:
- * there is nothing of the kind in the profile.
+ * A rule: a row of the table in rules.c. look() is its condition but for the threshold: it sets the
+ * seconds that are to be won, the sentence and the evidence of *f, which it gets empty, and may set
+ * another advice. It returns false if there is nothing of the kind in the profile; the caller drops
+ * what it has set then.
  */
 struct rule {
 	const char *name;
-	double share;  /* the finding is worth a sentence from this part of all time on */
-	bool is_doubt; /* it is about the numbers, not the program, and keeps its place */
+	double share;  /* from this part of all time on it is worth a sentence; 0: always */
+	bool is_doubt; /* it is about the numbers, not the program: two of these keep their place */
 	bool (*look)(const struct facts *facts, struct finding *f);
 	const char *advice;
 	const char *section;
@@ -48,11 +49,13 @@ extern const size_t n_finding_rules;
 
 /* ---- words.c: sentences and evidence ------------------------------------------------------- */
 
+/* Set the sentence, and the advice, in place of one that was set. */
 #define SAYS __attribute__((format(printf, 2, 3)))
 void finding_say(struct finding *f, const char *fmt, ...) SAYS;
 void finding_advise(struct finding *f, const char *fmt, ...) SAYS;
 void finding_drop(struct finding *f); /* frees what is in it */
 
+/* Add evidence, up to FINDING_EVIDENCE; key: static, text: copied. */
 void prove_count(struct finding *f, const char *key, uint64_t count);
 void prove_seconds(struct finding *f, const char *key, double seconds);
 void prove_ratio(struct finding *f, const char *key, double ratio);
@@ -65,7 +68,7 @@ void prove_rank(struct finding *f, const struct profile *p, uint32_t rank);
 /* "estimated": why the numbers of facts->e are estimates, if they are. */
 void prove_doubts(struct finding *f, const struct facts *facts);
 
-/* "3.10 s (22 %)" */
+/* "3.10 s (22 %)": seconds, and their part of all time. */
 struct amount {
 	char text[64];
 };
@@ -73,9 +76,9 @@ struct amount amount_of(const struct facts *facts, double seconds);
 /* The innermost functions of a path, "chem<step", for a sentence. The caller frees. */
 char *short_path(const struct report *r, uint32_t stack);
 
-/* The finding of that rule, or NULL. */
+/* What an earlier rule of this name has found, or NULL. */
 const struct finding *found_by(const struct facts *facts, const char *rule);
-/* The number of that evidence, or UINT64_MAX. */
+/* The number of the evidence with this key, or UINT64_MAX. */
 uint64_t proven_count(const struct finding *f, const char *key);
 
 static inline double s_of(uint64_t ns)
@@ -87,29 +90,33 @@ static inline double s_of(uint64_t ns)
 
 #define CULPRIT_PART 0.1 /* a call path with this part of the excess, or more, is named */
 
-/* balance.c: the call path in which a rank, as the profile has it, has most beyond the mean. */
+/*
+ * balance.c: of the call paths of the program in which a rank, as the profile has it, is the
+ * slowest, the one in which it is most beyond the mean over so many ranks.
+ */
 struct culprit {
-	uint32_t stack; /* PROFILE_NONE: no call path has CULPRIT_PART of it */
-	double own_s, mean_s;
+	uint32_t stack;	      /* PROFILE_NONE: there is none */
+	double own_s, mean_s; /* exclusive time of the rank, and the mean */
 };
 struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks);
-/* Adds both times as evidence, and "ratio". */
+/* Adds both times as evidence, and own_s / mean_s as "ratio". */
 void prove_work(
 	struct finding *f, const char *own_key, double own_s, const char *mean_key, double mean_s);
 
 /* waits.c: the waits of others for a rank, or (WAITS_ALL of report/waits.h) for any rank. */
 struct waited {
-	double s;
-	uint32_t stack; /* of the call in which most of it was, or PROFILE_NONE: none is known */
-	double here_s;	/* in it */
-	const char *kind;
+	double s;	  /* all of them */
+	uint32_t stack;	  /* of the call in which most of it was, or PROFILE_NONE: none is known */
+	double here_s;	  /* the part of s in that call */
+	const char *kind; /* wait_kind_name() of that part */
 };
 struct waited waited_for(const struct facts *facts, uint32_t rank);
-/* " in MPI_Allreduce<residual<step", behind an amount; the caller frees. */
+/* " in MPI_Allreduce<residual<step", behind an amount; "": not known. The caller frees. */
 char *waited_where(const struct facts *facts, const struct waited *w);
+/* Adds both times, the kind and the path as evidence, if the call is known. */
 void prove_waited(struct finding *f, const struct facts *facts, const struct waited *w);
 
-/* ---- the conditions ------------------------------------------------------------------------ */
+/* ---- the conditions: rule.look() ----------------------------------------------------------- */
 
 /* balance.c */
 bool look_load_balance(const struct facts *facts, struct finding *f);
