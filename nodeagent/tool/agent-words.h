@@ -8,20 +8,21 @@
 /* Exit status where nothing was begun, as of the agent. */
 #define OWN_FAILURE 125
 
-/* All 0 at first. */
+/* The words of the command line, v[n] NULL. Begins as zeros. */
 struct agent_words {
 	char **v;
 	size_t n, cap;
 };
 
-/* The agent's path: beside this program, or else a name for PATH. */
+/* Adds the first word, the agent's path: beside this program, or else a name for PATH. */
 void agent_words_begin(struct agent_words *w);
-/* The word stays the caller's until the agent runs. */
+/* Adds a word, which is not copied: it must stay until the agent runs. */
 void agent_words_add(struct agent_words *w, char *word);
-/* Adds --set KEY=VALUE. */
+/* Adds --set and the text of key and value put together, copied. key ends with "=", or is
+ * "KEY=VALUE" with an empty value. */
 void agent_words_add_key(struct agent_words *w, const char *key, const char *value);
 
-/* Becomes the agent. Returns OWN_FAILURE, after a message, if that fails. */
+/* Becomes the agent. subcommand: its name, for the message after which it returns OWN_FAILURE. */
 int agent_become(const struct agent_words *w, const char *subcommand);
 
 #endif

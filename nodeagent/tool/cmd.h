@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subcommands of `vftr`, one file cmd-NAME.c each. argv[0] is the subcommand's
- * own name ("doctor"); what follows it are its arguments, and argv[argc] is
- * NULL. The return value is the exit status: 0 yes or done, 1 no or failed,
- * 2 wrong usage (said on stderr with complain()). `--help` prints the usage on
- * stdout and returns 0. The name must also stand in the table of vftr.c.
+ * Subcommands of `vftr', one file cmd-NAME.c each. argv[0] is what messages of getopt() begin with
+ * ("vftr: doctor"); what follows it are the arguments, and argv[argc] is NULL. The return value is
+ * the exit status: 0 yes or done; 1 no, failed, or done in part; 2 wrong usage, or nothing was done
+ * (said on stderr with complain()). `--help' prints the usage on stdout and returns 0. The name
+ * must also stand in the table of vftr.c.
  */
 #ifndef VFTR_NODEAGENT_TOOL_CMD_H
 #define VFTR_NODEAGENT_TOOL_CMD_H
@@ -17,8 +17,8 @@
 struct vfd_span;
 
 /*
- * From now on this process has few rights (sandbox.h): with sockets, also those to look at running
- * agents. And stdout shows no control characters: text_stream().
+ * Leaves this process few rights (sandbox.h), for good: with sockets, also those to look at running
+ * agents. And stdout shows no control characters any more: text_stream().
  */
 void cmd_reads_foreign_files(bool sockets);
 
@@ -51,16 +51,16 @@ int cmd_waits(int argc, char **argv);
 int cmd_where(int argc, char **argv);
 
 /*
- * The tools of Vftrace: if `name` is that of one, runs it with its own command line
- * and sets *status. (cmd-vftrace.c)
+ * The tools of Vftrace: if `name' is that of one, runs it with its own command line, sets *status
+ * to its exit status and returns true. (cmd-vftrace.c)
  */
 bool vftrace_link(const char *name, int argc, char **argv, int *status);
 
 /*
- * An option. It sets one of these: *text to its argument, *time to its argument in ns (a number
- * of seconds, or with a unit), *flag and *also to true. Or it calls take(argument, to), which
- * returns false after a message if the argument is wrong; or say(), which prints the answer and
- * ends the command. Rows end with {0}.
+ * An option. Of what its row has, it sets *text to its argument, *time to its argument in ns (a
+ * number of seconds, or with a unit), *flag and *also to true, and calls take(argument, to), which
+ * returns false after a message if the argument is wrong. say() prints an answer, and the command
+ * ends with 0. At most 16 rows, then {0}.
  */
 struct cmd_option {
 	const char *name;
@@ -73,17 +73,18 @@ struct cmd_option {
 	void (*say)(void);
 };
 /*
- * Reads the options; optind is then the index of the first argument. usage: the text of --help
- * and -h, or NULL. -1: go on, else the exit status. (cmd-arguments.c)
+ * Reads the options; optind is then the index of the first argument. usage: the text of --help and
+ * -h, or NULL: only rows may have these. Returns -1: go on, or the exit status.
+ * (cmd-arguments.c)
  */
 int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage);
 
 /*
- * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of
- * a round, written to the uint64_t *number; cmd_ranks(): a list of ranks such as 0,2-5, or NULL;
- * cmd_span(): a span of time that is not empty, or a round (0: none), not both. command: the
- * subcommand's name, for the message. cmd_number(): a number from 0 to 1000000000, written to
- * the int64_t *number.
+ * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of a
+ * round, from 1, written to the uint64_t *number. cmd_number(): a number from 0 to 1000000000,
+ * written to the int64_t *number. cmd_ranks(): a list of ranks such as 0,2-5, or NULL. cmd_span():
+ * a span of time that is not empty, or a round (0: none), not both; command: the subcommand's name,
+ * for the message.
  */
 bool cmd_round(const char *text, void *number);
 bool cmd_number(const char *text, void *number);
@@ -91,22 +92,24 @@ bool cmd_ranks(const char *list);
 bool cmd_span(const char *command, const struct vfd_span *span, uint64_t round);
 
 /*
- * The file that an argument names, which may be a folder with just one file of that kind. names:
- * for messages, what such files are called. The caller frees the result. NULL after a message:
- * there is no such file, or several.
+ * The file that an argument names: itself, or if it is a folder the only file of that kind in it.
+ * names: what such files are called, for messages. The caller frees the result. NULL after a
+ * message: the folder has no such file, or several.
  */
 char *cmd_file_in(const char *argument, enum result_kind kind, const char *names);
 
 /*
- * The configuration of a command that reads profiles: of the file, else of $VFTR_CONFIG, else
- * the defaults, and $VFTR_SET; layout: "vftrace" or "run". NULL: what is wrong has been said
- * (warnings are not, for "run": they are those of "vftrace"). conf_free(). (cmd-collate.c)
+ * The configuration of a command that reads profiles: of the file, else of $VFTR_CONFIG, else the
+ * defaults, and $VFTR_SET. layout: "vftrace", or "run", for which no warnings are printed, as the
+ * same call for "vftrace" has them. The caller frees it with conf_free(). NULL after a message: it
+ * is wrong. (cmd-collate.c)
  */
 struct conf *cmd_load_conf(const char *file, const char *layout);
 
 /*
- * `vftr export` of a profile, for a format with convert(): args are BASE_all.json, or node
- * profiles of one run, or a folder with one of these. Exit status. (export-database.c)
+ * `vftr export' of a profile, for a format with convert(): args are BASE_all.json, or node profiles
+ * of one run, or a folder with one of these. Returns the exit status; messages are printed.
+ * (export-database.c)
  */
 struct export_format;
 struct export_options;

@@ -9,9 +9,9 @@
 struct export_format;
 struct export_options;
 
-/* True if these are node profiles, or folders with such and without sampling files. */
+/* True if all arguments are node profiles, or folders with such and without sampling files. */
 bool export_is_profile(char **arguments, size_t n);
-/* The exit status. Messages are printed. */
+/* Writes the flame graph of a run. Returns the exit status; messages are printed. */
 int export_flame_graph(const struct export_format *format, const struct export_options *o,
 	char **arguments, size_t n);
 

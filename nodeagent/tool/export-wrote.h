@@ -9,7 +9,7 @@ struct export_format;
 struct export_options;
 struct vfd_file;
 
-/* On standard error; o->output: what was written, or "-". */
+/* Prints it on standard error. o->output: what was written; nothing is printed if it is "-". */
 void export_wrote(const struct export_format *format, const struct export_options *o,
 	struct vfd_file *const *files, size_t n);
 

@@ -13,9 +13,9 @@ enum exclusion {
 };
 
 /*
- * Prints the option for the short functions of this run (tool/show/run.h) on stdout, and on
- * stderr which of them it cannot leave out. 0; 1: some files of the run could not be read; 2:
- * none could, which has been said.
+ * Prints the option for the short functions of a run, a folder or file as of run_open()
+ * (tool/show/run.h), on stdout, and on stderr which of them it cannot leave out. Returns 0; 1: some
+ * files of the run could not be read; 2: none could. The reasons have been printed.
  */
 int flags_exclude(const char *run, enum exclusion how);
 

@@ -8,46 +8,47 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Classes of sizes: 0 bytes alone, then from 2^(i-1) to below 2^i. */
+/* Classes of sizes: class 0 is 0 bytes, class i from 2^(i-1) to below 2^i bytes. */
 #define HISTOGRAM_CLASSES 65
 
 enum histogram_way { HISTOGRAM_SENDS, HISTOGRAM_RECEIVES, HISTOGRAM_WAYS };
 
 struct histogram {
-	char *file;
+	char *file; /* as named */
 	uint64_t ranks;
 	uint64_t messages[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
 	uint64_t bytes[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
 };
 
-/* The part of it that is drawn. */
+/* The part of it that is drawn; one way is shown at least. */
 struct histogram_view {
 	bool shown[HISTOGRAM_WAYS];
 	bool bytes; /* volume instead of numbers of messages */
 };
 
 /*
- * FILE is BASE_all.json or a node profile. 0, or -1 and *error, "FILE: why" (caller
- * frees). The caller frees h->file in any case.
+ * Reads file, which is BASE_all.json or a node profile. Returns 0 and *error = NULL, or -1 and
+ * *error, "FILE: why" (caller frees). The caller frees h->file in any case.
  */
 int histogram_read(const char *file, struct histogram *h, char **error);
 
 /*
- * histogram_values(): the values of one way in the view, by class. histogram_range(): the greatest
- * value in the view (0: none), and the first and last class with a value.
+ * histogram_values(): the values of one way in the view, by class; they belong to h.
+ * histogram_range(): the greatest value in the view, and the first and last class with a value; 0:
+ * there is none, and *first and *last stay as they are.
  */
 const uint64_t *histogram_values(
 	const struct histogram *h, const struct histogram_view *v, enum histogram_way way);
 uint64_t histogram_range(
 	const struct histogram *h, const struct histogram_view *v, unsigned *first, unsigned *last);
-/* "1 KiB": the least size of a class, or `0 B`. */
+/* Writes "1 KiB", the least size of a class, to label, which has room for so many bytes. */
 void histogram_label(unsigned class, char *label, size_t bytes);
-/* "3.2 MiB" or "1234", by the view. */
+/* Writes "3.2 MiB" or "1234", by the view, to text, which has room for so many bytes. */
 void histogram_amount(const struct histogram_view *v, double value, char *text, size_t bytes);
 
-/* Bars of '#', for a terminal of 80 columns. */
+/* Prints bars of '#', for a terminal of 80 columns. */
 void histogram_print(const struct histogram *h, const struct histogram_view *v, FILE *f);
-/* Draws one picture with a panel for each. */
+/* Writes one SVG picture with a panel for each of the n. */
 void histogram_svg(const struct histogram *all, size_t n, const struct histogram_view *v, FILE *f);
 
 #endif

@@ -16,8 +16,8 @@
 
 struct fit {
 	double c0, c1;	    /* c1 is 0 of a constant */
-	unsigned power;	    /* index of i in fit_powers[] */
-	unsigned logarithm; /* j: 0, 1 or 2 */
+	unsigned power;	    /* index of i in fit_powers[]; 0: i is 0 */
+	unsigned logarithm; /* j: 0, 1 or 2; a constant has 0 here and there */
 	/*
 	 * The error of prediction in percent, from 0 to 200: each point is predicted by a fit of
 	 * the others, and this is the mean of 2 |f - y| / (|f| + |y|) over the points.
@@ -32,11 +32,12 @@ extern const struct fit_power {
 } fit_powers[];
 
 /*
- * The model of n >= FIT_POINTS_LEAST points: p[] >= 1, rising, each once; y[] finite. The term is
- * that with the least error, or none: if its error is not well below that of the constant.
+ * The model of n >= FIT_POINTS_LEAST points: p[] >= 1, rising, each once; y[] finite. It has the
+ * term with the least error, or is a constant if that error is not well below the constant's.
  */
 struct fit fit_points(const double *p, const double *y, size_t n);
 
+/* f(p); p >= 1. */
 double fit_value(const struct fit *f, double p);
 
 /* "12 + 3.5 * p^1/2 * log2(p)", with the name of the parameter for p. The caller frees. */

@@ -18,17 +18,18 @@ extern const struct model_words {
 	const char *name, *unit, *title;
 } model_words[MODEL_METRICS];
 
+/* What is asked for; its texts must stay as long as the models. */
 struct model_request {
 	const char *parameter; /* a tag of the runs, or NULL: their number of ranks */
 	const char *base;      /* only runs of this name, or NULL */
 	bool by_path;	       /* rows are call paths, not functions */
-	bool per_rank;	       /* values are divided by the number of ranks, else sums over them */
-	double at;	       /* to which models are extrapolated; 0: 4 times the greatest p */
+	bool per_rank;	       /* values are divided by the number of ranks; else sums over them */
+	double at;	       /* p to which models are extrapolated; 0: 4 times the greatest p */
 };
 
 struct model_run {
-	const char *path; /* as named */
-	double p;
+	const char *path; /* as named, not copied */
+	double p;	  /* the parameter */
 	double ranks;
 };
 
@@ -40,8 +41,8 @@ struct model_row {
 	double *points[MODEL_METRICS]; /* by point: the median of runs with the same p */
 	bool has[MODEL_METRICS];       /* a value is not 0 */
 	struct fit fit[MODEL_METRICS];
-	double at[MODEL_METRICS];    /* of the model; never below 0 */
-	double share[MODEL_METRICS]; /* of the sum of these over all rows, 0 to 1; or NAN */
+	double at[MODEL_METRICS];    /* the model's value at models.at; never below 0 */
+	double share[MODEL_METRICS]; /* part of at[] in its sum over all rows, 0 to 1; or NAN */
 };
 
 struct models {
@@ -56,17 +57,18 @@ struct models {
 };
 
 /*
- * Reads the runs (folders or node profiles, as run_open() does). 0; 1: without those that could
- * not be read; 2: none could. Messages are printed. models_free() in all cases.
+ * Reads the n runs (folders or node profiles, as run_open() does); models_fit() sets at, points[],
+ * fit[], at[] and share[]. Returns 0; 1: without those that could not be read; 2: none could.
+ * Messages are printed. The caller calls models_free() in all cases.
  */
 int models_read(struct models *m, const struct model_request *r, char **paths, size_t n);
-/* Makes points of runs, and their models. False after a message: they are too few. */
+/* Makes points of runs, and a model for each row and metric. False after a message: too few. */
 bool models_fit(struct models *m, const struct model_request *r);
 void models_free(struct models *m);
 
 /*
- * Rows that have the metric, as indices into rows[]: those first whose model grows most from the
- * last point to m->at. The caller frees.
+ * The *n rows that have the metric, as indices into rows[]: those first whose model grows most from
+ * the last point to m->at. The caller frees.
  */
 size_t *models_order(const struct models *m, enum model_metric metric, size_t *n);
 
@@ -77,8 +79,8 @@ void models_print_csv(const struct models *m, const struct model_request *r, uns
 void models_print_json(const struct models *m, const struct model_request *r, unsigned only);
 
 /*
- * extrap.c: the runs' values as a text file of Extra-P, "-" is the standard output. False after
- * a message.
+ * extrap.c: writes the runs' values as a text file of Extra-P; "-" is the standard output. False
+ * after a message: the file can't be written.
  */
 bool models_write_extrap(const struct models *m, unsigned only, const char *file);
 

@@ -16,7 +16,7 @@ struct flame_time {
 };
 
 /*
- * ranks.c: the times of all ranks, where the node profiles tell them: these have one process each,
+ * ranks.c: the *n times of all ranks, where the node profiles tell them: if each has one process,
  * or the profiles of all threads (profile_table.threads = all). By rank, then stack; their sum at
  * each call path is that of the run. NULL: they are not known. The caller frees.
  */
@@ -28,12 +28,12 @@ struct flame {
 	size_t n;
 };
 
-/* Call paths of the run whose time is an estimate. */
+/* The number of call paths of the run whose time is an estimate. */
 size_t flame_estimated(const struct run *run);
 
-/* Lines "rank 3;init;main;work 1234", without rank if times is NULL; ns. */
+/* Writes lines "rank 3;init;main;work 1234", without rank if times is NULL; ns. */
 void flame_folded(const struct flame *flame, FILE *f);
-/* A sampled profile per rank, or one for all of them; ns. */
+/* Writes speedscope's JSON: a sampled profile per rank, or one for all if times is NULL; ns. */
 void flame_speedscope(const struct flame *flame, FILE *f);
 
 #endif

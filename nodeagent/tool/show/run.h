@@ -20,29 +20,28 @@ struct run {
 	char **paths;	 /* its files */
 	size_t n_paths;
 	struct profile *p; /* of all nodes */
-	struct conf *c;
-	struct report r;
+	struct conf *c;	   /* run_user_conf() */
+	struct report r;   /* of p and c */
 };
 
 /*
- * The configuration of the user, for output to a person: $VFTR_CONFIG and $VFTR_SET, or the
- * default. Prints a message for each unknown key. The caller frees with conf_free(). NULL after a
- * message: it is wrong.
+ * The configuration for output to a person: the default, in output.layout run, with what
+ * $VFTR_CONFIG and $VFTR_SET say. Prints a message for each unknown key. The caller frees with
+ * conf_free(). NULL after a message: it is wrong.
  */
 struct conf *run_user_conf(void);
 
 /*
- * Opens a run. base: only the run of this name, or NULL. Returns 0; 1: some of its files could not
- * be read; 2: none could, or they are of several runs. The reasons have been printed with
- * complain(). After 0 and 1 the caller calls run_close().
+ * Opens the run that n arguments name. base: only the run of this name, or NULL. Returns 0; 1: some
+ * of its files could not be read; 2: none could, or they are of several runs. The reasons have been
+ * printed with complain(). After 0 and 1 the caller calls run_close().
  */
 int run_open(struct run *run, char **arguments, size_t n, const char *base);
 void run_close(struct run *run);
 
-/* One line: what ran, how long. The caller frees. */
+/* One line: what ran, and how long. The caller frees. */
 char *run_headline(const struct run *run);
-/* The last part of a path of a run, for the head of a column: at most 20 columns. The caller frees.
- */
+/* The last part of a run's path, in at most 20 columns, for the head of one. The caller frees. */
 char *run_short_name(const char *path);
 
 #endif

@@ -13,29 +13,30 @@
 
 struct tree_request {
 	const char *from; /* only this function: its outermost calls are added up; or NULL */
-	bool reverse;
-	double percent; /* of the time of the run, or of `from': what has less is left out */
-	uint64_t depth; /* frames; 0: all */
+	bool reverse;	  /* callers below the functions that they call */
+	double percent;	  /* of the time of the run, or of `from': frames with less are left out */
+	uint64_t depth;	  /* most frames below each other; 0: all */
 };
 
-/* On standard output. False after a message: there is no such function. */
+/* Prints the tree on standard output. False after a message: there is no function `from'. */
 bool tree_show(const struct run *run, const struct tree_request *request);
 
 /*
  * union.c: the tree itself. Frames of one function below the same node are one node; each node
- * comes after the one above it. Node 0 is no frame. In a tree of callers (union_up()), the numbers
- * of a node are those of the function at the root, for calls by this chain of callers.
+ * comes after the one above it. Node 0 is no frame, but above all. In a tree of callers
+ * (union_up()), the numbers of a node are those of the function where its chain begins, for calls
+ * by this chain of callers.
  */
 struct union_node {
-	uint32_t above, group; /* group: of struct report */
+	uint32_t above, group; /* above: a node; group: of struct report, PROFILE_NONE of node 0 */
 	/* a call path that ends in this function; in union_down() the only one if paths is 1 */
 	uint32_t stack;
 	uint32_t depth; /* from 1; of node 0: 0 */
 	uint64_t paths, calls, incl_ns, excl_ns;
 	bool estimated;	    /* its times are estimates, in part; if calls is 0, their number is not
 			       known */
-	bool own_estimated; /* its exclusive time is an estimate, in part, as it makes calls that
-			       were counted */
+	bool own_estimated; /* its exclusive time is an estimate, in part: as above, or because it
+			       makes calls that were counted */
 };
 
 struct union_tree {
@@ -43,10 +44,14 @@ struct union_tree {
 	size_t n_nodes, cap_nodes;
 };
 
-/* A chain of callers is cut there, as deep recursion would take memory by its depth squared. */
+/* Frames of a chain of callers at most: deep recursion would take memory by its depth squared. */
 #define UNION_CALLERS_MOST 256u
 
-/* group: the function to begin with, or PROFILE_NONE. The caller frees nodes. */
+/*
+ * The tree of what functions call, and of their callers. group: the function to begin with, or
+ * PROFILE_NONE: all roots, and all functions. depth: most frames of a chain; 0: UNION_CALLERS_MOST.
+ * The caller frees nodes.
+ */
 struct union_tree union_down(const struct report *r, uint32_t group);
 struct union_tree union_up(const struct report *r, uint32_t group, uint64_t depth);
 

@@ -19,13 +19,13 @@ enum head_line {
 };
 
 struct head_wish {
-	size_t width;	  /* columns; 0: as many as there are */
+	size_t width;	  /* columns of the terminal; 0: no limit */
 	bool ascii, held; /* held: the screen shows no new views */
 };
 
 /*
- * The line in at most so many columns: what matters least is shortened, then left out. NULL: there
- * is nothing to say. The caller frees.
+ * The line: to fit into the columns, what matters least is shortened, then left out; what must stay
+ * may still be wider. NULL: there is nothing to say. The caller frees.
  */
 char *frame_head_text(enum head_line line, const struct viewer *w, const struct live_view *v,
 	const struct head_wish *wish);

@@ -33,23 +33,23 @@ enum frame_order { ORDER_TIME, ORDER_CALLS, ORDER_SPREAD, ORDERS };
 
 /* What the user has chosen. Begins as zeros, but for the size. */
 struct frame_wish {
-	size_t height, width; /* columns of the terminal */
+	size_t height, width; /* lines and columns of the terminal */
 	bool ascii;	      /* the terminal shows no UTF-8 */
 	bool keys;	      /* it has keys, which the last line names */
 	enum frame_table table;
 	enum frame_order order;
 	size_t scroll; /* rows of the table above its first shown one */
 	bool held;     /* the screen shows no new views */
-	bool writes;   /* the filter is being written */
-	bool switches; /* the name of a function to be switched is */
-	char function[FUNCTION_BYTES];
-	char note[NOTE_BYTES];	   /* a line above the keys, or empty */
-	char filter[FILTER_BYTES]; /* what names of functions have in them; empty: any */
+	bool writes;   /* the user is writing the filter */
+	bool switches; /* the user is writing the name of a function to be switched */
+	char function[FUNCTION_BYTES]; /* that name */
+	char note[NOTE_BYTES];	       /* a line above the keys, or empty */
+	char filter[FILTER_BYTES];     /* only functions with this in their names; empty: all */
 };
 
 /*
- * Makes the frame: at most `height` lines (0: as many as there are). v: NULL if none has come.
- * Sets scroll to what is possible. The caller calls frame_free().
+ * Makes the frame: at most wish->height lines (0: as many as there are). v: NULL if none has come.
+ * Makes wish->scroll less, if the table has fewer rows. The caller calls frame_free().
  */
 struct frame frame_of(const struct viewer *w, const struct live_view *v, struct frame_wish *wish);
 void frame_free(struct frame *f);

@@ -13,7 +13,7 @@ struct viewer;
 
 /*
  * Switches a function off, or on again; name empty: pauses all recording, or lets it go on. v: room
- * for a view. Prints the result, or a message, and returns the exit status.
+ * for a view. Prints the result and returns 0, or a message and returns 1.
  */
 int order_function(struct viewer *w, struct live_view *v, const char *name, bool off);
 

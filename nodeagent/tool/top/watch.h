@@ -10,14 +10,14 @@ struct terminal_kind;
 struct viewer;
 
 /*
- * Shows views until the job or the user ends it; on a dumb terminal as a block of lines for each
- * view. Returns the exit status, after a message if something is wrong.
+ * Shows views until the job ends or the user quits; on a dumb terminal as a block of lines for each
+ * view. Returns 0, or 1 after a message, if the agent refuses.
  */
 int watch_job(struct viewer *w, const struct terminal_kind *kind);
 
 /*
- * True if a view that comes now is to be shown: agents send more views than this viewer wants if
- * another one wants more. *due: for this function only, 0 at first.
+ * True if a view that comes now is to be shown: if another viewer wants more views, an agent sends
+ * all of them to this one, too. *due: memory of this function, 0 at first.
  */
 bool view_is_due(const struct viewer *w, int64_t *due);
 

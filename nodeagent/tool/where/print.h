@@ -12,17 +12,20 @@ struct viewer;
 struct where;
 struct where_ranks;
 
-/* Those who wait for less may be about to go on. ns */
+/* ns that a thread waits before it is said to hang: others may be about to go on. */
 #define WHERE_HANGS_LEAST UINT64_C(1000000000)
 
-/* Ranks of a cycle that are shown; one that has more is not. */
+/* A cycle of more ranks is not shown as a deadlock. */
 #define CYCLE_MOST 256
 
-/* The nodes in v are those of w->where, which is sorted. lines: for people to read; else one. */
+/*
+ * w->where is sorted, and came with v. lines: JSON on several lines, for people; else on one line.
+ * Errors of output are seen by ferror().
+ */
 void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool lines);
 void where_text(FILE *f, const struct viewer *w, const struct live_view *v);
 
-/* "0-3,5", and ",..." if there are more. The caller frees. */
+/* "0-3,5", with ",..." if some ranks were cut off. The caller frees. */
 char *where_ranks_text(const struct where_ranks *r);
 
 #endif
