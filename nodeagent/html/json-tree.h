@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * JSON as a tree in memory, to be read only: what a page needs of a profile. Functions take NULL
- * for a value that is not there, and then give NULL, 0, NAN or "". Objects that are handed over
- * late (json-write.h) are read when they are asked for their members; they are const all the same.
- * One thread at a time.
+ * for a value that is not there, and then return NULL, 0, NAN or "" (value_next(), value_key() and
+ * value_write() want a value). Objects that are handed over late (json-write.h) are read when their
+ * members are asked for, though the tree is const; so one thread at a time may use a tree. It owns
+ * all values and texts.
  */
 #ifndef VFTR_NODEAGENT_HTML_JSON_TREE_H
 #define VFTR_NODEAGENT_HTML_JSON_TREE_H
@@ -17,14 +18,15 @@ struct value;
 struct json;
 
 /*
- * The tree of the JSON that write() writes, as a reader of its text would get it: so pages have the
- * numbers that programs get. What write() hands over late must live as long as the tree. NULL with
- * *error, which the caller frees: it failed.
+ * The tree of the JSON that write(j, what) writes, as a reader of its text would get it: so pages
+ * have the numbers that programs get. What write() hands over late must live as long as the tree.
+ * Returns NULL and *error, a sentence (caller frees), if there are too many values or different
+ * keys; else *error is NULL.
  */
 struct json_tree *json_tree_of(
 	void (*write)(struct json *j, const void *what), const void *what, char **error);
 void json_tree_free(struct json_tree *all);
-/* The outermost value. */
+/* The outermost value; NULL: write() wrote none. */
 const struct value *json_tree_root(const struct json_tree *all);
 
 enum value_kind {
@@ -38,28 +40,32 @@ enum value_kind {
 };
 enum value_kind value_kind(const struct value *v);
 
-/* A member of an object, or one of a member. */
+/* The first member of v that has this key; NULL: there is none, or v is no object. */
 const struct value *value_member(
 	const struct json_tree *all, const struct value *v, const char *key);
-/* Members or elements: the first, and the one after v; NULL: there is none. */
+/* The first member or element of v. */
 const struct value *value_first(const struct json_tree *all, const struct value *v);
+/* The member or element after v; NULL: v is the last one. */
 const struct value *value_next(const struct json_tree *all, const struct value *v);
+/* The number of members or elements; 0 of other values. */
 size_t value_count(const struct value *v);
-/* "": an element of an array. Valid as long as all. */
+/* The key of a member; "" of an element of an array. */
 const char *value_key(const struct json_tree *all, const struct value *v);
 
+/* False for a value that is no bool. */
 bool value_is_true(const struct value *v);
+/* "" for a value that is no text. */
 const char *value_text(const struct json_tree *all, const struct value *v);
-/* The value of a number; NAN for another value. */
+/* NAN for a value that is no number. */
 double value_real(const struct value *v);
 /*
- * value_real() of a member. This and value_short_text() read only that member of an object that is
- * handed over late.
+ * value_real() of a member. Of an object that is handed over late, this and value_short_text() read
+ * that member alone.
  */
 double value_real_of(const struct json_tree *all, const struct value *v, const char *key);
 /*
- * Copies a member that is a text of less than VALUE_DIGITS bytes to text, and returns that; "" if
- * there is none.
+ * Copies a member, if it is a text of less than VALUE_DIGITS bytes, to text, which has room for
+ * VALUE_DIGITS, and returns text; else text becomes "".
  */
 const char *value_short_text(
 	const struct json_tree *all, const struct value *v, const char *key, char *text);
@@ -70,8 +76,8 @@ const char *value_short_text(
 #define VALUE_DIGITS 32
 const char *value_exact(const struct value *v, char *text);
 /*
- * Writes a value as JSON, without elements of arrays for which keep() is false. Texts are cut to
- * `columns' columns of a terminal.
+ * Writes a value as JSON; of arrays only the elements for which keep(array, element, index, to) is
+ * true. Texts of more than `columns' bytes are cut to so many columns of a terminal.
  */
 struct value_writing {
 	bool (*keep)(const struct value *array, const struct value *element, size_t index,

@@ -18,12 +18,12 @@ struct pages {
 	const struct json_tree *all; /* of the first run */
 	const struct value *root;
 	double own_s; /* exclusive time of all call paths */
-	/* page_classes_sum(): of all ranks, and how many of them know their waits in MPI, or not */
+	/* page_classes_sum(): sums over ranks, by class */
 	double class_s[PAGE_CLASSES];
-	size_t ranks_known, ranks_unknown;
+	size_t ranks_known, ranks_unknown; /* whose waits in MPI are known, or not */
 };
 
-/* A member of the first run. */
+/* A member of the first run's JSON, or NULL; as a number, or NAN. */
 const struct value *page_member(const struct pages *p, const char *key);
 double page_number(const struct pages *p, const char *key);
 
@@ -33,29 +33,33 @@ double page_number(const struct pages *p, const char *key);
 
 /* ---- words.c: what a reader sees for keys, numbers and names of the JSON ----------------- */
 
-/* A number as text; its unit follows from the key: seconds, bytes, a part. The caller frees. */
+/* A number as text, with the unit that follows from its key: seconds, bytes, a part. Of what is no
+ * number "----". The caller frees. */
 char *words_of_number(const char *key, const struct value *v);
 /* The title of a key: "own time" of "t_excl_s". The caller frees. */
 char *words_of_key(const char *key);
 /*
- * The text of a member as it is shown: "Late sender" of the kind "late_sender", mostly the text
- * itself.
+ * What is shown of a member that is a text: "Late sender" of the kind "late_sender"; mostly the
+ * text itself.
  */
 const char *words_of_kind(const char *key, const char *text);
 
 /* ---- list.c: tables of the JSON's arrays ------------------------------------------------ */
 
-/* The elements of an array of objects, at most PAGE_ROWS; keys: those of the columns, then NULL,
- * or NULL: all that the elements have. */
+/*
+ * A table of the objects in an array, of which PAGE_ROWS are shown. keys: of the columns, then
+ * NULL; a column that no object has is left out. NULL: all members but "hash" and those that no
+ * cell has room for. At most 40 columns.
+ */
 void list_table(struct html *h, const struct json_tree *all, const struct value *array,
 	const char *caption, const char *const *keys);
-/* The same by falling t_s. */
+/* The same, by falling t_s. */
 void list_table_by_time(struct html *h, const struct json_tree *all, const struct value *array,
 	const char *caption, const char *const *keys);
-/* The plain members of an object, one below the other. */
+/* A table of an object's members, one below the other, but those that no cell has room for. */
 void list_members(struct html *h, const struct json_tree *all, const struct value *object,
 	const char *caption);
-/* A cell of a member. */
+/* A cell of the member of a row that has this key; empty if there is none. */
 void list_cell(struct html *h, const struct json_tree *all, const struct value *row,
 	const char *key, bool is_head);
 /* A summary under which tables can be opened; html_close() ends it. */
@@ -67,13 +71,13 @@ struct page_class {
 	const char *key, *title, *colour;
 };
 extern const struct page_class page_classes[PAGE_CLASSES];
-/* To be called once, before the others. */
+/* Sets class_s and the numbers of ranks; to be called once, before the other functions. */
 void page_classes_sum(struct pages *p);
-/* The title of a class; of MPI it says whether waits are in it. Lives as long as the process. */
+/* The title of a class; that of MPI says whether waits are in it. A static text. */
 const char *page_class_title(const struct pages *p, size_t class);
-/* Seconds of a row of per_rank; waits in MPI are no part of its time in MPI here. 0: none. */
+/* Seconds of a class in a row of per_rank, 0 or more; known waits in MPI are not in its MPI. */
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class);
-/* The classes that ranks have spent time for, from y = 0; page_legend_height() is its height. */
+/* Draws the classes that ranks have spent time for, from y = 0, page_legend_height() high. */
 void page_legend(struct html *h, const struct pages *p);
 double page_legend_height(const struct pages *p);
 
@@ -83,21 +87,23 @@ double page_legend_height(const struct pages *p);
 
 struct page_matrix {
 	const char *id, *title, *description; /* of the picture */
-	/* of an element: members that are the ranks of its row and column, and its number; where
-	 * it has a member "ranks", each rank stands for so many, itself and those after it */
+	/* keys of an element's members: the ranks of its row and column, and the number. Where an
+	 * element has "ranks", each of its ranks stands for so many, itself and those after it */
 	const char *down, *across, *value;
 	const char *words[2];	      /* the title of a square: "from 1 to 2: 17 bytes" */
 	const char *legend[2];	      /* what a row is, and a column */
-	const char *unknown;	      /* before the sum of those of which a rank is not known */
-	bool is_logarithmic;	      /* the colours, from 1 on; else from 0 */
-	char *(*tell)(double number); /* exactly; is freed */
-	const char *(*show)(double number, char *text); /* rounded, in PAGE_QUANTITY bytes */
+	const char *unknown;	      /* text before the sum of elements without one of the ranks */
+	bool is_logarithmic;	      /* colours are of logarithms, from 1 on; else from 0 */
+	char *(*tell)(double number); /* an exact text; is freed */
+	const char *(*show)(double number, char *text); /* a rounded text of PAGE_QUANTITY bytes */
 };
+/* Draws the elements of the array `pairs'; below it stands the sum of what it can't show. */
 void page_matrix_print(struct html *h, const struct pages *p, const struct value *pairs,
 	const struct page_matrix *of);
 
 /* ---- the pages -------------------------------------------------------------------------- */
 
+/* True if the first run has something for the page; the page's contents. */
 #define PAGE(name)                                                                                 \
 	bool page_##name##_has(const struct pages *p);                                             \
 	void page_##name##_print(struct html *h, const struct pages *p);
@@ -119,7 +125,7 @@ PAGE(nodes)
 PAGE(timeline)
 #undef PAGE
 
-/* timeline.c: for the script, behind the JSON of the run. */
+/* timeline.c: the time line's JSON, for the script; nothing if there is none. */
 void page_timeline_data(struct html *h, const struct pages *p);
 
 /* flame.c: a part of page time. */
@@ -128,12 +134,12 @@ void page_flame(struct html *h, const struct pages *p);
 /* ---- difference.c: call paths of the second run beside those of the first ---------------- */
 
 struct page_other;
-/* NULL: there is no second run. */
+/* NULL: there is no second run. Ends with page_other_free(), which takes NULL, too. */
 struct page_other *page_other_of(const struct pages *p);
 void page_other_free(struct page_other *o);
-/* The text that is shown for a row of the first run's stacks; the caller frees. */
+/* The end of the text that is shown for a row of the first run's stacks; the caller frees. */
 char *page_difference_title(const struct page_other *o, const struct value *row);
-/* The classes of its box: "f" and, from far less to far more time, "d0" to "d6". */
+/* The CSS classes of its box: "f" and, from far less to far more time than there, "d0" to "d6". */
 const char *page_difference_class(const struct page_other *o, const struct value *row);
 void page_difference_table(struct html *h, const struct page_other *o);
 
