@@ -37,9 +37,9 @@ char *sqlite_convert(FILE *json, const char *from, const char *to);
 #define PARAVER_GAP	       90000003
 #define PARAVER_COUNTER	       42100000 /* + number of the counter */
 
-/* PARAVER_MPI_MESSAGE, PARAVER_MPI_COLLECTIVE or PARAVER_MPI_OTHER. */
+/* PARAVER_MPI_MESSAGE, PARAVER_MPI_COLLECTIVE or PARAVER_MPI_OTHER of a function of MPI. */
 int paraver_mpi_type(const struct export_region *r);
-/* Writes STEM.pcf and STEM.row; export_fail() if it can't. */
+/* Writes STEM.pcf and STEM.row; calls export_fail() if it can't. */
 void paraver_names(struct exporter *x, const char *stem);
 
 /*
@@ -48,8 +48,9 @@ void paraver_names(struct exporter *x, const char *stem);
  */
 
 struct tree_node {
-	uint32_t caller, group; /* group: rank or other owner of the tree it is in */
-	uint32_t region;
+	/* caller: a node; group: index of its process, without meaning if sum */
+	uint32_t caller, group;
+	uint32_t region;	   /* of a call */
 	uint64_t calls, exclusive; /* ns */
 };
 
@@ -58,17 +59,18 @@ struct tree {
 	size_t n, cap;
 	struct map64 below; /* by caller and group or region */
 	struct tree_thread {
-		uint32_t open; /* innermost node */
-		uint32_t on;   /* parent of its first frame; 0: none is open */
-		uint64_t since;
+		uint32_t open;	/* innermost node; 0: none is open */
+		uint32_t on;	/* the node that its first frame is below */
+		uint64_t since; /* ns: time of its last enter or exit */
 	} * threads;
 	bool sum;
 	const struct exporter *x;
 };
 
-/* One tree for all processes (sum), or one below the root for each. */
+/* One tree for all processes (sum), or one below the root for each. x must outlive t. */
 void tree_init(struct tree *t, const struct exporter *x, bool sum);
 void tree_free(struct tree *t);
+/* Adds a call or its time; other events do nothing. */
 void tree_event(struct tree *t, const struct export_event *e);
 /* True if the node is a process, not a call. */
 bool tree_is_group(const struct tree *t, uint32_t node);
