@@ -124,8 +124,9 @@ void section_clocks(FILE *f, const struct report *r)
 		if (is_odd(&p->agents[i]) && n++ < LINES_MAX)
 			print_sentences(f, &p->agents[i]);
 	if (n > LINES_MAX)
-		fprintf(f, "... and %zu clocks more that are not as they should be.\n",
-			n - LINES_MAX);
+		fprintf(f, "... and %zu %s.\n", n - LINES_MAX,
+			one_or_many(n - LINES_MAX, "clock more that is not as it should be",
+				"clocks more that are not as they should be"));
 }
 
 void json_clocks(struct json *j, const struct report *r)

@@ -81,6 +81,24 @@ START_TEST(what_is_wrong_is_said)
 }
 END_TEST
 
+START_TEST(of_very_many_the_rest_is_counted)
+{
+	char *log;
+
+	add_agent("n1", (struct profile_clock){.state = PROFILE_CLOCK_REFERENCE});
+	for (int i = 0; i < 51; i++)
+		add_agent("n2", (struct profile_clock){0});
+	log = summary();
+	ck_assert_ptr_nonnull(strstr(log, "\n... and 1 clock more that is not as it should be.\n"));
+	free(log);
+	add_agent("n2", (struct profile_clock){0});
+	log = summary();
+	ck_assert_ptr_nonnull(
+		strstr(log, "\n... and 2 clocks more that are not as they should be.\n"));
+	free(log);
+}
+END_TEST
+
 START_TEST(nothing_without_several_nodes)
 {
 	cJSON *json;
@@ -111,6 +129,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup_files, teardown);
 	tcase_add_test(t, table_and_members);
 	tcase_add_test(t, what_is_wrong_is_said);
+	tcase_add_test(t, of_very_many_the_rest_is_counted);
 	tcase_add_test(t, nothing_without_several_nodes);
 	suite_add_tcase(s, t);
 	return run_suite(s);
