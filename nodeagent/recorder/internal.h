@@ -52,8 +52,8 @@ struct recorder {
 	struct recorder_named *named;
 	size_t n_named, cap_named;
 	struct vfd_written written;
-	struct flight *flight; /* with sampling.keep: path is NULL, base is set; else NULL */
-	char *base;
+	struct flight *flight; /* with sampling.keep, when path is NULL; else NULL */
+	char *base;	       /* of the names of files */
 };
 
 /* A function that has been used, and is named at the end. */
@@ -84,9 +84,9 @@ struct recorder_process {
 
 /* define.c: number of the function with this key, which is defined if need be. */
 uint32_t recorder_function(struct recorder_process *s, uint64_t key);
-/* At the end: where the functions begin. */
+/* At the end: writes where the functions begin. */
 void recorder_sources(struct recorder *s);
-/* It is rank `rank` of `size` in a job. */
+/* The process is rank `rank` of `size` in a job. */
 void recorder_process_rank(struct process *p, int rank, int size, uint64_t job);
 
 /* Names all functions that are used by now. */
@@ -121,8 +121,8 @@ enum request_state flight_refusal(const struct host *host);
 /* True if there is a file of the event, or one is being written. */
 bool flight_has(const struct host *host, const struct flight_event *e);
 /*
- * If a file for a request is being written, makes it that of the request with this stamp, too, and
- * returns true; the caller then tells the other agents.
+ * If a file for a request is due or being written, makes it that of the request with this stamp,
+ * too, of which recorder_event_news() then tells, and returns true.
  */
 bool flight_join(struct host *host, uint64_t stamp);
 /* The path of the file that is due or being written; NULL: there is none. The caller frees. */
@@ -144,7 +144,8 @@ uint32_t recorder_user_counter(void *process, const struct user_counter *c);
 void recorder_thread_waited(struct process *p, const struct thread_wait *w);
 /* message.c: listens to the communication of the process from now on. */
 void recorder_listen(struct recorder_process *s);
-/* Listens to all matches of the node; writes those known so far. */
+/* recorder_listen_matches(): keeps all matches of the node from now on. recorder_notify_matches():
+ * writes those that are kept. */
 void recorder_listen_matches(struct recorder *s);
 void recorder_notify_matches(struct recorder *s);
 

@@ -223,7 +223,8 @@ bool recorder_is_behind(const struct host *host)
 
 void recorder_wait(struct host *host)
 {
-	vfd_writer_wait(host->recorder->writer, 1e-3);
+	if (recorder_is_behind(host))
+		vfd_writer_wait(host->recorder->writer, 1e-3);
 }
 
 static double flush_tick(struct recorder *s)

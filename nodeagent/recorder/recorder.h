@@ -4,9 +4,9 @@
  * processes, go to trace/write/writer.h, with the file's numbers for processes, threads,
  * functions, call paths and communicators.
  *
- * Without sampling.active none of these objects exists: all functions then take NULL
- * and do nothing. A file that cannot be written gives one warning, and the profile is
- * made as without it.
+ * Without sampling.active host->recorder is NULL, and all functions do nothing; but a request is
+ * refused (recorder_request()). A file that cannot be written gives one warning, and the profile is
+ * made as without it. All functions are called by the agent's main thread.
  */
 #ifndef VFTR_NODEAGENT_RECORDER_RECORDER_H
 #define VFTR_NODEAGENT_RECORDER_RECORDER_H
@@ -29,8 +29,8 @@ bool recorder_is_behind(const struct host *host);
 /* If the disk is behind: sleeps until it is not, at most a millisecond. */
 void recorder_wait(struct host *host);
 /*
- * Called by the agent's loop: starts the writing of all data once a second. Returns the
- * seconds until the next call; NEVER_S: nothing is due.
+ * Called by the agent's loop: starts the writing of all data once a second, and goes on with the
+ * flight recorder's file. Returns the seconds until the next call; NEVER_S: nothing is due.
  */
 double recorder_tick(struct host *host);
 /*
@@ -38,10 +38,11 @@ double recorder_tick(struct host *host);
  * are warnings.
  */
 void recorder_close(struct host *host);
-/* Gives the closed file its name. 0, or 1 after a message on stderr. */
+/* Gives the closed file, or all files of the flight recorder, the name with this base. 0, or 1
+ * after a message on stderr. */
 int recorder_rename(struct host *host, const char *base);
 
-/* The numbers of the closed file, for the log; path NULL: there is none. */
+/* The numbers of the closed file, for the log; path NULL: there is none, as with sampling.keep. */
 struct recorder_sum {
 	const char *path; /* owned by the recorder */
 	struct vfd_written written;
@@ -51,33 +52,33 @@ struct recorder_sum recorder_sum(const struct host *host);
 /* ---- the flight recorder: sampling.keep -------------------------------------- */
 
 /*
- * True if a file would be written for an event of this kind now; else its text for the log need not
- * be made.
+ * True if a file would be written for an event of this kind now. If not, the caller need not make
+ * the text for recorder_event().
  */
 bool recorder_awaits(const struct host *host, enum result_event kind);
-/* number: of the iteration, of the rank or process that died; of signals and requests of_pid is
- * false, and the number is how many there have been. stamp: of a request, as in host->request. */
 struct flight_event {
 	enum result_event kind;
-	bool of_pid;
-	uint64_t number, stamp;
+	bool of_pid;	 /* number is a pid; else a rank, an iteration or a count */
+	uint64_t number; /* SLOW: of the iteration; DEATH: of the rank, or the pid; SIGNAL, REQUEST:
+			    how many there have been */
+	uint64_t stamp;	 /* of a REQUEST, as in host->request */
 };
 /*
  * An event has happened here: if sampling.when names its kind, writes the kept events to a file.
- * Numbers signals and requests. what: for the log. Returns false if no file of its own is written
- * for it; it may be in one that is being written.
+ * Numbers signals and requests itself. what: a text for the log. Returns false if the event gets no
+ * file of its own; it may be in one that is being written.
  */
 bool recorder_event(struct host *host, struct flight_event e, const char *what);
 /* The same for an event that another agent has told of. */
 void recorder_event_elsewhere(struct host *host, struct flight_event e);
 /*
  * A viewer asks that the kept events are written. host->request has the state of the request.
- * stamp: UNIX time in ns; a request that is older than the last one is ignored.
+ * stamp: UNIX time in ns; a request that is not newer than the last one is ignored.
  */
 void recorder_request(struct host *host, uint64_t stamp);
 /*
- * The next event of this node that is written and that the other agents have to hear of; false:
- * there is none.
+ * Sets *e to the event of this node that the other agents have to hear of, once; false: there is
+ * none.
  */
 bool recorder_event_news(struct host *host, struct flight_event *e);
 
