@@ -35,6 +35,10 @@ void *vftr_session_at(struct session_list *l, uint32_t i, size_t bytes);
 /* A new item, zeroed; NULL: no memory. With vftr_session_lock() held. */
 void *vftr_session_more(struct session_list *l, size_t bytes);
 
+/*
+ * Blocks all signals until vftr_session_unlock(). Whoever has the lock must not take it again, as
+ * vftr_session_fail() does, and others that speak to the program or the agent.
+ */
 void vftr_session_lock(void);
 void vftr_session_unlock(void);
 /* Child of fork(): the thread that held the lock is not here. */
@@ -42,7 +46,7 @@ void vftr_session_forget_lock(void);
 
 /* Sets the sentence of vftrace_last_error() and returns code. fmt NULL: the code's own text. */
 int vftr_session_fail(int code, const char *fmt, ...) __attribute__((format(__printf__, 2, 3)));
-/* The calling thread's room for a contact, SESSION_CONTACT_MAX + 1 bytes; or NULL. */
+/* SESSION_CONTACT_MAX + 1 bytes for a contact, the calling thread's until it ends; or NULL. */
 char *vftr_session_contact_room(void);
 /* To be called at the end of a thread: another one may use its room for texts. */
 void vftr_session_thread_end(void);
@@ -72,11 +76,12 @@ int vftr_session_wait(uint32_t request, double timeout_s, union session_packet *
 /* log.c: the time of vftrace_begin_unordered() on this thread, in ticks, or 0. */
 uint64_t vftr_session_earlier(void);
 
-/* communicator.c */
+/* communicator.c: the communicator of a handle, or NULL. */
 struct session_comm *vftr_session_comm(int comm);
 /*
  * Sets the communicator of a handle from VFTRACE_COMM_WORLD to VFTRACE_COMM_PARENT; w->number 0: it
- * has none.
+ * has none. With vftr_session_lock() held; so VFTRACE_ERROR_LIMIT (no memory) comes without
+ * vftr_session_fail().
  */
 int vftr_session_comm_set(int comm, const struct wire_session_comm *w);
 void vftr_session_comms_forget(void);

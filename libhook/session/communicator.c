@@ -38,8 +38,7 @@ static int set(struct session_comm *c, const struct wire_session_comm *w)
 		sent = mmap(NULL, sent_bytes(w->size), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sent == MAP_FAILED)
-			return vftr_session_fail(
-				VFTRACE_ERROR_LIMIT, "no memory for a communicator");
+			return VFTRACE_ERROR_LIMIT;
 		c->room = (uint32_t)((sent_bytes(w->size) + 4095) / 4096 * 4096 / sizeof(*sent));
 	} else {
 		memset(sent, 0, sent_bytes(w->size));
@@ -56,8 +55,7 @@ int vftr_session_comm_set(int comm, const struct wire_session_comm *w)
 {
 	while (load_relaxed(&comms.n) <= (uint32_t)comm)
 		if (!vftr_session_more(&comms, sizeof(struct session_comm)))
-			return vftr_session_fail(
-				VFTRACE_ERROR_LIMIT, "no memory for a communicator");
+			return VFTRACE_ERROR_LIMIT;
 	return set(vftr_session_at(&comms, (uint32_t)comm, sizeof(struct session_comm)), w);
 }
 
@@ -81,12 +79,13 @@ static int take_new(const union session_packet *p, int *new_comm)
 		((struct session_comm *)vftr_session_at(&comms, i, sizeof(struct session_comm)))
 			->number)
 		i++;
-	code = i > INT_MAX / 2 ? vftr_session_fail(VFTRACE_ERROR_LIMIT, NULL)
+	code = i > INT_MAX / 2 ? VFTRACE_ERROR_LIMIT
 			       : vftr_session_comm_set((int)i, &p->answer.comm);
 	vftr_session_unlock();
-	if (!code)
-		*new_comm = (int)i;
-	return code;
+	if (code)
+		return vftr_session_fail(code, "no memory for a communicator");
+	*new_comm = (int)i;
+	return VFTRACE_OK;
 }
 
 static int find(int comm, struct session_comm **c)

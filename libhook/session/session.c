@@ -172,7 +172,7 @@ static int began(const union session_packet *p)
 		store_release(&mine.round, p->answer.epoch);
 	}
 	vftr_session_unlock();
-	return code;
+	return vftr_session_fail(code, "no memory for a communicator");
 }
 
 static void not_starting(uint32_t request)
