@@ -41,8 +41,10 @@ EXPORT char *vftrace_get_stack(void)
 	char *text = malloc(WIRE_TEXT_MAX + sizeof(struct wire_head) + 1);
 	ssize_t n = -1;
 
-	if (!text)
+	if (!text) {
+		errno = saved_errno;
 		return NULL;
+	}
 	vftr_slow(clock_counter(), 0, 0, NULL);
 	if (!t->busy && process_is_on() && !vftr_thread_is_vfork_child(t) && t->ring.base &&
 		t->state != THREAD_OFF) {
@@ -58,10 +60,12 @@ EXPORT char *vftrace_get_stack(void)
 
 EXPORT int vftrace_get_stack_string_length(void)
 {
+	int saved_errno = errno;
 	char *s = vftrace_get_stack();
 	int n = s ? (int)strlen(s) : 0;
 
 	free(s);
+	errno = saved_errno;
 	return n;
 }
 

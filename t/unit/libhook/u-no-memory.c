@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of the program for which the system has no memory: they fail, and return. The agent, which
- * answers at once, is played here.
+ * Calls of the program for which the system has no memory: they fail, return, and keep errno. The
+ * agent, which answers at once, is played here.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -9,6 +9,14 @@
 #include <sys/mman.h>
 
 static size_t most_bytes = SIZE_MAX; /* that can be had at once */
+
+static void *malloc_within(size_t bytes)
+{
+	if (bytes <= most_bytes)
+		return malloc(bytes);
+	errno = ENOMEM;
+	return NULL;
+}
 
 static void *mmap_within(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
@@ -18,10 +26,13 @@ static void *mmap_within(void *at, size_t bytes, int protection, int flags, int 
 	return MAP_FAILED;
 }
 
-#define mmap mmap_within
+#define malloc malloc_within
+#define mmap   mmap_within
+#include "libhook/api/calls.c"
 #include "libhook/session/ask.c"
 #include "libhook/session/communicator.c"
 #include "libhook/session/session.c"
+#undef malloc
 #undef mmap
 
 #include <check.h>
@@ -38,6 +49,12 @@ int vftr_message_send_data(struct wire_head *head, size_t fixed, const void *dat
 {
 	(void)head, (void)fixed, (void)data, (void)bytes;
 	return 0;
+}
+
+int vftr_message_send(struct wire_head *head, size_t fixed, const struct wire_text *text)
+{
+	(void)head, (void)fixed, (void)text;
+	return -EBADF;
 }
 
 int vftr_message_receive(void *buffer, size_t bytes, int *fd, size_t *got)
@@ -86,6 +103,12 @@ bool vftr_agent_alive(void)
 	return true;
 }
 
+bool vftr_thread_is_vfork_child(const struct thread *t)
+{
+	(void)t;
+	return false;
+}
+
 /* The thread has had no error before: what the sentence needs is made now. */
 START_TEST(start_of_a_large_session)
 {
@@ -119,6 +142,19 @@ START_TEST(large_communicator)
 }
 END_TEST
 
+START_TEST(call_path)
+{
+	errno = EDOM;
+	most_bytes = 0;
+	ck_assert_ptr_null(vftrace_get_stack());
+	ck_assert_int_eq(vftrace_get_stack_string_length(), 0);
+	ck_assert_int_eq(errno, EDOM);
+	most_bytes = SIZE_MAX;
+	ck_assert_int_eq(vftrace_get_stack_string_length(), strlen("init"));
+	ck_assert_int_eq(errno, EDOM);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("no-memory");
@@ -127,6 +163,7 @@ int main(void)
 	tcase_set_timeout(t, 1);
 	tcase_add_test(t, start_of_a_large_session);
 	tcase_add_test(t, large_communicator);
+	tcase_add_test(t, call_path);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
