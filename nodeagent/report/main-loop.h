@@ -25,11 +25,14 @@ enum loop_cause {
 	LOOP_CAUSES
 };
 
-/* Factors from 0 to 1 of some iterations: parallel = balance * communication. 1 without time. */
+/*
+ * Factors from 0 to 1 of some iterations: parallel = balance * communication. 1 without time. All
+ * time: of each step its mean, or busiest if that is more.
+ */
 struct loop_efficiency {
-	double parallel;      /* mean time outside of MPI / mean time */
+	double parallel;      /* mean time outside of MPI / all time */
 	double balance;	      /* mean time outside of MPI / greatest of a rank */
-	double communication; /* greatest time outside of MPI of a rank / mean time */
+	double communication; /* greatest time outside of MPI of a rank / all time */
 };
 
 /* Successive iterations on all ranks: mostly one, see main_loop.per_step. */
