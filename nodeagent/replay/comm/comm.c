@@ -80,7 +80,7 @@ _Static_assert(TRAFFIC_COMMS_MAX == 262144 && TRAFFIC_RUNS_MAX == 1048576 &&
 		       TRAFFIC_REQUESTS_MAX == 1048576 && TRAFFIC_EARLY_MAX == 65536 &&
 		       TRAFFIC_PEERS_MAX == 1048576 && TRAFFIC_SUMS_MAX == 4096 &&
 		       TRAFFIC_LATE_MAX == 4096 && NEIGHBOURS_MAX == 65536 &&
-		       PERSISTENT_MOST == 4096,
+		       PERSISTENT_MOST == 4096 && TRAFFIC_LENGTHS_MAX == 1048576,
 	"the texts below");
 
 const char *traffic_limit_reached(const struct traffic *t, unsigned i)
@@ -97,6 +97,11 @@ const char *traffic_limit_reached(const struct traffic *t, unsigned i)
 			"communicator than are kept (4096, those with lengths in both directions "
 			"count twice): if the oldest are still started, their lengths are not "
 			"known",
+		[LIMIT_LENGTHS] =
+			"collective calls that it has not ended have more lengths of messages than "
+			"are kept (1048576): messages of the others between neighbours are not in "
+			"the matrix of communication, and with mpi.only_for_ranks the others count "
+			"as messages of equal lengths",
 		[LIMIT_GONE] = "it frees communicators faster than all its threads are read: "
 			       "some peers are not known",
 		[LIMIT_REQUESTS] = "it has more open requests than are kept (1048576): the others "

@@ -22,6 +22,7 @@ enum traffic_limit {
 	LIMIT_COMMS,
 	LIMIT_NEIGHBOURS,
 	LIMIT_PERSISTENT,
+	LIMIT_LENGTHS,
 	LIMIT_GONE,
 	LIMIT_REQUESTS,
 	LIMIT_EARLY,
@@ -452,7 +453,7 @@ struct traffic {
 	uint32_t *vacant; /* slots */
 	size_t n_vacant, cap_vacant;
 	size_t n_comms, n_runs; /* alive */
-	size_t n_lengths;	/* kept, of messages between neighbours */
+	size_t n_lengths;	/* kept, of messages of collective calls */
 	size_t n_starts;	/* persistent calls in starts of communicators */
 	struct gone *gone;	/* oldest first from first_gone on */
 	size_t first_gone, n_gone, cap_gone;

@@ -17,8 +17,8 @@ struct side {
 
 /* Lengths of the messages of one call in one direction. */
 struct kept {
-	uint32_t ticket, known, n;
-	bool received, persistent;
+	struct lengths_key key;
+	uint32_t known, n;
 	uint64_t *bytes;
 };
 
@@ -112,43 +112,68 @@ void topology_free(struct traffic *t, struct topology *y)
 
 /* ---- lengths ------------------------------------------------------------------------- */
 
-static struct kept *find_kept(const struct topology *y, uint32_t ticket, bool received)
+static const struct lengths_key *key_at(const void *list, size_t size, size_t i)
 {
-	for (size_t i = y->n; i-- > 0;)
-		if (y->kept[i].ticket == ticket && y->kept[i].received == received)
-			return &y->kept[i];
-	return NULL;
+	return (const void *)((const char *)list + i * size);
 }
 
-/* For one more of its kind: those of the other kind stay. */
-static void make_room(struct traffic *t, struct topology *y, bool persistent)
+size_t lengths_find(const void *list, size_t n, size_t size, uint32_t ticket, bool received)
 {
-	size_t n = 0, oldest = 0;
+	for (size_t i = n; i-- > 0;) {
+		const struct lengths_key *k = key_at(list, size, i);
 
-	for (size_t i = y->n; i-- > 0;)
-		if (y->kept[i].persistent == persistent) {
+		if (k->ticket == ticket && k->received == received)
+			return i;
+	}
+	return n;
+}
+
+size_t lengths_in_the_way(
+	struct traffic *t, const void *list, size_t n, size_t size, bool persistent)
+{
+	size_t of_kind = 0, oldest = 0;
+
+	for (size_t i = n; i-- > 0;)
+		if (key_at(list, size, i)->persistent == persistent) {
 			oldest = i;
-			n++;
+			of_kind++;
 		}
-	if (n < (persistent ? PERSISTENT_MOST : KEPT_MOST))
-		return;
+	if (of_kind < (persistent ? PERSISTENT_MOST : KEPT_MOST))
+		return n;
 	t->limits |= persistent ? 1u << LIMIT_PERSISTENT : 0;
-	drop_kept(t, y, oldest);
+	return oldest;
+}
+
+bool lengths_take(struct traffic *t, size_t n)
+{
+	if (t->n_lengths + n > TRAFFIC_LENGTHS_MAX) {
+		t->limits |= 1u << LIMIT_LENGTHS;
+		return false;
+	}
+	t->n_lengths += n;
+	return true;
+}
+
+static struct kept *find_kept(const struct topology *y, uint32_t ticket, bool received)
+{
+	const size_t i = lengths_find(y->kept, y->n, sizeof(*y->kept), ticket, received);
+
+	return i < y->n ? &y->kept[i] : NULL;
 }
 
 static struct kept *make_kept(
 	struct traffic *t, struct topology *y, const struct message_lengths *l, bool received)
 {
 	const uint32_t n = y->side[received].ranks;
+	const bool persistent = l->flags & LENGTHS_PERSISTENT;
+	const size_t old = lengths_in_the_way(t, y->kept, y->n, sizeof(*y->kept), persistent);
 
-	make_room(t, y, l->flags & LENGTHS_PERSISTENT);
-	if (t->n_lengths + n > TRAFFIC_LENGTHS_MAX)
+	if (old < y->n)
+		drop_kept(t, y, old);
+	if (!lengths_take(t, n))
 		return NULL;
-	t->n_lengths += n;
 	y->kept = grow(y->kept, y->n, &y->cap, sizeof(*y->kept));
-	y->kept[y->n] = (struct kept){.ticket = l->ticket,
-		.received = received,
-		.persistent = l->flags & LENGTHS_PERSISTENT,
+	y->kept[y->n] = (struct kept){.key = {l->ticket, received, persistent},
 		.n = n,
 		.bytes = xcalloc(n, sizeof(uint64_t))};
 	return &y->kept[y->n++];
@@ -276,7 +301,7 @@ void neighbours_count(struct traffic *t, const struct pending *p)
 		if (t->listed)
 			tell_each(t, p, received, even, in_matrix, NULL);
 		k = find_kept(y, p->m.ticket, received);
-		if (k && !k->persistent)
+		if (k && !k->key.persistent)
 			drop_kept(t, y, (size_t)(k - y->kept));
 	}
 }

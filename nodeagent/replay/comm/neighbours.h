@@ -8,6 +8,7 @@
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_NEIGHBOURS_H
 #define VFTR_NODEAGENT_REPLAY_COMM_NEIGHBOURS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ struct wire_neighbours;
 
 /* Most of each; beyond, messages between neighbours do not count in the matrix. */
 #ifndef TRAFFIC_LENGTHS_MAX
-#define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, over all communicators */
+#define TRAFFIC_LENGTHS_MAX (1u << 20) /* lengths of a process, of all communicators */
 #endif
 /* In one direction; one rank may be many of them. A few words say who they are, and each call
  * takes a step for each: a process must not keep its agent busy by that. */
@@ -31,6 +32,22 @@ struct wire_neighbours;
 #define PERSISTENT_MOST 4096u
 /* The same of other calls, which have not come yet. */
 #define KEPT_MOST 64u
+
+/* Of which call and direction lengths are; the first member of the elements of a list of them, in
+ * which the oldest come first. */
+struct lengths_key {
+	uint32_t ticket;
+	bool received, persistent;
+};
+
+/* The newest of n elements of so many bytes that has the key, or n. */
+size_t lengths_find(const void *list, size_t n, size_t size, uint32_t ticket, bool received);
+/* Which element goes first, to make room for one more of its kind: those of the other kind stay.
+ * n: there is room. */
+size_t lengths_in_the_way(
+	struct traffic *t, const void *list, size_t n, size_t size, bool persistent);
+/* Counts n more lengths. False, and none is counted: they would be too many. */
+bool lengths_take(struct traffic *t, size_t n);
 
 /* NULL, or why the message makes no sense; bytes: of data behind it. */
 const char *traffic_define_neighbours(

@@ -19,8 +19,8 @@ enum whom {
 
 /* Bytes of the messages of a call in one direction, as far as they are known. */
 struct lengths {
-	uint32_t ticket, known;
-	bool received, persistent;
+	struct lengths_key key;
+	uint32_t known;
 	uint64_t all, listed[WHOMS]; /* listed: if they are with ... */
 };
 
@@ -115,40 +115,25 @@ void shares_free(struct traffic *t, struct shares *s)
 
 static struct lengths *find_lengths(const struct shares *s, uint32_t ticket, bool received)
 {
-	for (size_t i = s ? s->n : 0; i-- > 0;)
-		if (s->of[i].ticket == ticket && s->of[i].received == received)
-			return &s->of[i];
-	return NULL;
-}
+	const size_t n = s ? s->n : 0;
+	const size_t i = n ? lengths_find(s->of, n, sizeof(*s->of), ticket, received) : n;
 
-/* For one more of its kind: those of the other kind stay. */
-static void make_room(struct traffic *t, struct shares *s, bool persistent)
-{
-	size_t n = 0, oldest = 0;
-
-	for (size_t i = s->n; i-- > 0;)
-		if (s->of[i].persistent == persistent) {
-			oldest = i;
-			n++;
-		}
-	if (n < (persistent ? PERSISTENT_MOST : KEPT_MOST))
-		return;
-	t->limits |= persistent ? 1u << LIMIT_PERSISTENT : 0;
-	drop_lengths(t, s, oldest);
+	return i < n ? &s->of[i] : NULL;
 }
 
 static struct lengths *make_lengths(
 	struct traffic *t, struct comm *c, const struct message_lengths *l)
 {
 	struct shares *s = c->shares ? c->shares : (c->shares = xcalloc(1, sizeof(*s)));
+	const bool persistent = l->flags & LENGTHS_PERSISTENT;
+	const size_t old = lengths_in_the_way(t, s->of, s->n, sizeof(*s->of), persistent);
 
-	make_room(t, s, l->flags & LENGTHS_PERSISTENT);
-	if (t->n_lengths >= TRAFFIC_LENGTHS_MAX)
+	if (old < s->n)
+		drop_lengths(t, s, old);
+	if (!lengths_take(t, 1))
 		return NULL;
-	t->n_lengths++;
-	*APPEND(s->of, s->n, s->cap) = (struct lengths){.ticket = l->ticket,
-		.received = l->flags & LENGTHS_RECEIVED,
-		.persistent = l->flags & LENGTHS_PERSISTENT};
+	*APPEND(s->of, s->n, s->cap) =
+		(struct lengths){.key = {l->ticket, l->flags & LENGTHS_RECEIVED, persistent}};
 	return &s->of[s->n - 1];
 }
 
@@ -278,7 +263,7 @@ void share_collective(struct traffic *t, struct pending *p)
 	for (int received = 0; received < 2; received++) {
 		const struct lengths *k = find_lengths(s, m->ticket, received);
 
-		if (k && !k->persistent)
+		if (k && !k->key.persistent)
 			drop_lengths(t, s, (size_t)(k - s->of));
 	}
 }

@@ -284,6 +284,26 @@ START_TEST(neighbours_without_end)
 }
 END_TEST
 
+/* Calls that have not come, until the lengths of no other one are kept: that is said. */
+START_TEST(lengths_without_end)
+{
+	const uint32_t most = NEIGHBOURS_MAX, calls = TRAFFIC_LENGTHS_MAX / most + (uint32_t)_i;
+
+	ck_assert_ptr_null(neighbours(0, most, 0, RUNS({1, 0, (int32_t)most})));
+	ck_assert_ptr_null(neighbours(1, 1, 0, RUNS({1, 0, 1})));
+	in(T0, FN(INEIGHBOR_ALLTOALLV));
+	for (uint32_t i = 0; i < calls; i++)
+		LENGTHS(T0, i, 0, 0, 8);
+	out(T0, FN(INEIGHBOR_ALLTOALLV));
+	end();
+	ck_assert_uint_eq(me.traffic->n_lengths, TRAFFIC_LENGTHS_MAX);
+	if (_i)
+		limit_is("more lengths of messages than are kept (1048576)");
+	else
+		ck_assert_ptr_null(traffic_limit_reached(me.traffic, 0));
+}
+END_TEST
+
 static double cpu_of_calls(uint32_t n, uint32_t calls)
 {
 	const clock_t since = clock();
@@ -500,7 +520,8 @@ int main(void)
 	const struct row rows[] = {{messages_of_one_length, 1}, {messages_of_their_own_lengths, 1},
 		{each_start_of_a_persistent_call, 1}, {persistent_calls_without_end, 1},
 		{persistent_calls_up_to_the_bound, 1}, {persistent_calls_do_not_displace_others, 1},
-		{neighbours_without_end, 2}, {one_rank_that_is_many_neighbours_is_one_step, 1},
+		{neighbours_without_end, 2}, {lengths_without_end, 2},
+		{one_rank_that_is_many_neighbours_is_one_step, 1},
 		{lengths_of_one_rank_that_is_many_neighbours, 1},
 		{lengths_that_do_not_fit_count_nowhere, 1}, {definitions_that_cannot_be, 1},
 		{runs_that_cannot_be, 10}, {records_that_cannot_be, 4}, {a_listener_is_told, 1},
