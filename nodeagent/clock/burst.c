@@ -172,21 +172,41 @@ static int64_t round_begin(const struct clock_burst *b)
 /*
  * Goes on to the first round that is not over; returns its begin. Many may be over, after a
  * suspension, or where a parent says that the job began long ago: those at intervals are skipped
- * at once.
+ * at once. *step: from the round before.
  */
-static int64_t skip_rounds(struct clock_burst *b, int64_t now)
+static int64_t pass_rounds(struct clock_burst *b, int64_t now, int64_t *step)
 {
 	int64_t begin = now;
 
 	do {
 		const int64_t grown = b->round ? b->round : FIRST_NS, late = now - begin;
-		const int64_t step = grown < b->interval ? grown : b->interval;
-		const int64_t n = step == b->interval && late > step ? late / step : 1;
+		int64_t n;
 
-		b->round += n * step;
+		*step = grown < b->interval ? grown : b->interval;
+		n = *step == b->interval && late > *step ? late / *step : 1;
+		b->round += n * *step;
 		b->number += (uint32_t)n;
 		begin = round_begin(b);
 	} while (begin < now);
+	return begin;
+}
+
+/*
+ * The same, where offsets and the start of the job may contradict those that a parent said before:
+ * a round further ahead than the next one was reckoned from them. Then rounds are counted anew, and
+ * if the start lies ahead, from that of this agent, until a parent says another one.
+ */
+static int64_t skip_rounds(struct clock_burst *b, int64_t now)
+{
+	int64_t step, begin = pass_rounds(b, now, &step);
+
+	for (int again = 0; again < 2 && begin - now > step + FIRST_NS; again++) {
+		if (again && b->rank)
+			b->talk.job_start = NEVER;
+		b->round = 0;
+		b->number = 0;
+		begin = pass_rounds(b, now, &step);
+	}
 	return begin;
 }
 

@@ -389,6 +389,36 @@ START_TEST(a_start_in_the_past_of_another_clock_is_taken)
 }
 END_TEST
 
+static void ask_again(struct clock_burst *b, uint64_t bursts)
+{
+	while (clock_burst_sync(b)->bursts < bursts) {
+		ck_assert_double_le(clock_burst_next(b), 2);
+		while (clock_burst_next(b) > 0)
+			sched_yield();
+		clock_burst_run(b, NULL, 0);
+	}
+}
+
+/* 0: then the start lies ahead; 1: then the round does. */
+START_TEST(offsets_that_change_by_years_stop_no_round)
+{
+	const int64_t offset = CLOCK_SYNC_TIME_MOST / 2;
+	const int64_t now = (int64_t)clocks_raw_ns(), start = _i ? now : now + offset;
+	struct clock_burst *b;
+
+	make_liar(start - 1000000, offset, 0);
+	b = clock_burst_new(&liar.transport, 0.25);
+	clock_burst_run(b, NULL, 0);
+	ck_assert_int_eq(clock_burst_sync(b)->start, start - 1000000);
+	liar.offset = 0;
+	liar.job_start = now - 1000000;
+	ask_again(b, 4);
+	ck_assert_double_le(clock_burst_next(b), 2);
+	ck_assert_int_eq(clock_burst_sync(b)->start, now - 1000000);
+	clock_burst_free(b);
+}
+END_TEST
+
 START_TEST(offsets_that_make_no_sense_are_not_taken)
 {
 	static const int64_t offsets[] = {0, INT64_MAX - 1, INT64_MIN, 0},
@@ -420,6 +450,7 @@ int main(void)
 	tcase_add_test(t, a_start_that_makes_no_sense_is_not_known);
 	tcase_add_test(t, a_start_in_the_future_is_not_taken);
 	tcase_add_test(t, a_start_in_the_past_of_another_clock_is_taken);
+	tcase_add_loop_test(t, offsets_that_change_by_years_stop_no_round, 0, 2);
 	tcase_add_test(t, offsets_that_make_no_sense_are_not_taken);
 	suite_add_tcase(s, t);
 	return run_suite(s);
