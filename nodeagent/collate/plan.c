@@ -261,7 +261,8 @@ static bool is_plan(const struct transport *transport, const struct collate_plan
 	const char *behind, size_t bytes)
 {
 	if (plan->n != (uint64_t)transport->size || plan->position >= plan->n ||
-		plan->n_children > LEVELS_MAX)
+		plan->n_children > LEVELS_MAX || plan->n_levels > LEVELS_MAX ||
+		plan->level > LEVELS_MAX)
 		return false;
 	if (!is_agent(transport, plan->parent) && !(bytes && plan->parent == -1))
 		return false;
@@ -302,6 +303,9 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan->ranks = NULL;
 	plan->direct = NULL;
 	plan->down = NULL;
+	plan->down_bytes = 0;
+	plan->down_leaves = false;
+	plan->in_place = plan->over = plan->together = false;
 	plan->own = (struct keys){0};
 	memset(plan->keys, 0, sizeof(plan->keys));
 	transport->plan = plan;
@@ -317,6 +321,16 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 		plan->hosts[i] = xstrdup(at < end ? at : "");
 		at += strlen(plan->hosts[i]) + 1;
 	}
+	return true;
+}
+
+bool collate_plan_replace(struct transport *transport, const void *buf, size_t bytes)
+{
+	struct collate_plan *before = transport->plan;
+
+	if (bytes != sizeof(*before) || !collate_plan_unpack(transport, buf, bytes))
+		return false;
+	collate_plan_free(before);
 	return true;
 }
 

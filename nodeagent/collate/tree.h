@@ -123,6 +123,8 @@ extern const struct transport_plan_operations collate_plan_operations;
 /* Plan and hosts as bytes for another process (the caller frees), and back (false: no sense). */
 void *collate_plan_pack(const struct transport *transport, size_t *bytes);
 bool collate_plan_unpack(struct transport *transport, const void *buf, size_t bytes);
+/* The same for a plan alone, without hosts; frees the one that was there, or keeps it. */
+bool collate_plan_replace(struct transport *transport, const void *buf, size_t bytes);
 /* Drops what belongs to one run: the message with the numbers, and all keys. */
 void collate_plan_forget(struct collate_plan *plan);
 /* May be NULL. */

@@ -190,17 +190,12 @@ static void set_last_will(struct proxy *c, const struct request *q, void *buf)
 
 static void remember_plan(struct proxy *c, const char *buf, size_t bytes)
 {
-	struct collate_plan *plan = xmalloc(sizeof(*plan));
+	const size_t plan = sizeof(struct collate_plan);
 
-	if (bytes <= sizeof(*plan) || buf[bytes - 1]) {
-		free(plan);
+	if (bytes <= plan || buf[bytes - 1] || !collate_plan_replace(c->transport, buf, plan))
 		return;
-	}
-	memcpy(plan, buf, sizeof(*plan));
-	free(c->transport->plan);
-	c->transport->plan = plan;
 	free(c->host);
-	c->host = xstrdup(buf + sizeof(*plan));
+	c->host = xstrdup(buf + plan);
 }
 
 static void compare_clocks(struct proxy *c, const void *buf, size_t bytes)

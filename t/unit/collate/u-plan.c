@@ -187,6 +187,44 @@ START_TEST(a_root_without_hosts_is_none)
 }
 END_TEST
 
+START_TEST(one_of_levels_beyond_the_most_is_none)
+{
+	struct collate_plan plan = plan_of_root();
+
+	plan.n_levels = UINT32_MAX;
+	is_none(plan, true);
+	plan.n_levels = 2;
+	plan.level = LEVELS_MAX + 1;
+	is_none(plan, true);
+}
+END_TEST
+
+/* Addresses in the bytes are the sender's: they are neither read nor freed. */
+START_TEST(another_one_takes_the_place)
+{
+	struct transport t = {.size = AGENTS};
+	struct collate_plan plan = plan_of_root(), *last;
+
+	plan.parent = 0;
+	plan.hosts = (char **)16;
+	plan.ranks = (int *)16;
+	plan.direct = (bool *)16;
+	plan.down = (void *)16;
+	plan.own.hash = (uint64_t *)16;
+	plan.keys[0].hash = (uint64_t *)16;
+	for (plan.run = 1; plan.run < 3; plan.run++) {
+		ck_assert(collate_plan_replace(&t, &plan, sizeof(plan)));
+		ck_assert_uint_eq(t.plan->run, plan.run);
+	}
+	last = t.plan;
+	ck_assert(!collate_plan_replace(&t, &plan, sizeof(plan) - 1));
+	plan.n_children = UINT32_MAX;
+	ck_assert(!collate_plan_replace(&t, &plan, sizeof(plan)));
+	ck_assert_ptr_eq(t.plan, last);
+	collate_plan_free(t.plan);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan");
@@ -200,6 +238,8 @@ int main(void)
 	tcase_add_test(c, one_with_an_agent_that_is_none_is_none);
 	tcase_add_test(c, one_of_a_position_beyond_its_end_is_none);
 	tcase_add_test(c, a_root_without_hosts_is_none);
+	tcase_add_test(c, one_of_levels_beyond_the_most_is_none);
+	tcase_add_test(c, another_one_takes_the_place);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
