@@ -54,6 +54,14 @@ void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, 
 	free(p.bytes);
 }
 
+uint64_t vfd_index_bytes(const struct vfd_index *x)
+{
+	const size_t n = x->n_pages;
+
+	/* what is full goes little beyond that */
+	return n ? (n - 1) * (SHARED_BLOCK_BYTES + INDEX_ENTRY) + x->pages[n - 1].used : 0;
+}
+
 void vfd_index_free(struct vfd_index *x)
 {
 	for (size_t i = 0; i < x->n_pages; i++)

@@ -43,6 +43,8 @@ struct vfd_index {
 void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block *b);
 /* Writes INDEX blocks, the first of which will be at `place`, and END at `units`. */
 void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units);
+/* Bytes that the index takes so far, without the headers of its blocks. */
+uint64_t vfd_index_bytes(const struct vfd_index *x);
 void vfd_index_free(struct vfd_index *x);
 
 /* ---- the writer */
@@ -58,6 +60,7 @@ struct vfd_writer {
 	uint64_t max_size, interval_units, sequence;
 	uint32_t block_bytes;
 	unsigned level;	      /* of thinning */
+	bool full;	      /* a block was left out, as the file would have passed max_size */
 	uint64_t least_units; /* shorter calls are left out whatever the level; 0: there are none */
 	bool mute;	      /* no event is written any more */
 	struct vfd_page definitions;
@@ -69,6 +72,7 @@ struct vfd_writer {
 	struct vfd_launch last_launch;	/* of this block */
 	struct track *tracks;
 	uint32_t n_processes, n_functions, n_comms, n_objects[2], n_tracks;
+	uint32_t n_live_tracks;
 	uint32_t n_counters, n_observables;
 	bool *precise; /* by function */
 	size_t cap_precise;
@@ -132,7 +136,7 @@ struct track {
 	uint64_t thin_units;
 	uint32_t thin_depth;
 	bool thin_precise;
-	uint64_t thinned;
+	uint64_t thinned, marked; /* calls: not in the file yet; in a mark of the open block */
 	struct track_pending {
 		uint32_t stack;
 		uint64_t units;

@@ -12,6 +12,10 @@
 #define STACKS_MOST (1u << 28)
 #define UNUSED	    VFD_NONE /* callers in links[] */
 
+/* Open blocks of all threads are less than what is left of max_size at the last row of thinning. */
+#define OPEN_PART  128
+#define LEAST_ROOM 1024u
+
 static struct vfd_block *block_of(struct track *l)
 {
 	return (struct vfd_block *)l->buffer;
@@ -28,6 +32,20 @@ static void put_path(struct track *l, uint32_t top, uint32_t base)
 	l->fast.at = varint_put(varint_put(l->fast.at, top), base);
 }
 
+/* Where events may begin in the open block, whose paths are there. */
+static unsigned char *block_limit(const struct track *l)
+{
+	const struct vfd_writer *w = l->writer;
+	unsigned char *most = l->buffer + w->block_bytes - TRACK_SLACK;
+	uint64_t part = w->max_size / OPEN_PART / w->n_live_tracks;
+
+	if (!w->max_size || l->fast.at >= most)
+		return most;
+	if (part < LEAST_ROOM)
+		part = LEAST_ROOM;
+	return part < (uint64_t)(most - l->fast.at) ? l->fast.at + part : most;
+}
+
 static bool open_block(struct track *l, uint64_t units)
 {
 	struct vfd_block *b = block_of(l);
@@ -39,11 +57,11 @@ static bool open_block(struct track *l, uint64_t units)
 	l->fast.units = units;
 	*b = (struct vfd_block){.kind = VFD_BLOCK_SAMPLES, .track = l->number, .time = units};
 	l->fast.at = l->buffer + sizeof(*b);
-	l->limit = l->buffer + l->writer->block_bytes - TRACK_SLACK;
 	l->fast.at = varint_put(l->fast.at, l->n_suspended + 1);
 	for (uint32_t i = 0; i < l->n_suspended; i++)
 		put_path(l, l->suspended[i].top, l->suspended[i].base);
 	put_path(l, l->fast.current, l->fast.base);
+	l->limit = block_limit(l);
 	l->fast.events = 0;
 	l->has_stacks = l->has_marks = false;
 	set_high(l);
@@ -51,6 +69,7 @@ static bool open_block(struct track *l, uint64_t units)
 		uint64_t n = l->thinned;
 
 		l->thinned = 0;
+		l->marked = n;
 		track_put_mark(l, VFD_MARK_THINNED, n, 0, units);
 	}
 	if (l->level != l->writer->level || l->thin_units < l->writer->least_units) {
@@ -77,8 +96,11 @@ void track_push(struct track *l)
 	l->blocks++;
 	l->writer->events += b->records;
 	l->writer->track_end = l->fast.units;
-	if (!vfd_write_block(l->writer, b))
+	if (!vfd_write_block(l->writer, b)) {
 		l->writer->dropped_blocks++;
+		l->thinned += l->marked;
+	}
+	l->marked = 0;
 }
 
 /* A block is open and has room for an event. */
@@ -315,6 +337,7 @@ struct vfd_track *vfd_track_new(struct vfd_writer *w, const struct vfd_thread *t
 
 	l->writer = w;
 	l->number = numbered.track = w->n_tracks++;
+	w->n_live_tracks++;
 	l->fast.shift = w->shift;
 	l->buffer = xmalloc(w->block_bytes);
 	l->sampler.interval = w->interval_units;
@@ -411,6 +434,8 @@ void vfd_track_end(struct vfd_track *fast, uint64_t ticks)
 	struct track *l = track_of(fast);
 
 	thin_release(l, ticks >> fast->shift, false);
+	if (l->writer->level == VFD_THINNING_ALL)
+		track_push(l); /* it may be left out, and the last mark with it */
 	if (l->thinned) {
 		uint64_t n = l->thinned;
 
@@ -421,6 +446,7 @@ void vfd_track_end(struct vfd_track *fast, uint64_t ticks)
 	track_push_counters(l);
 	recapitulate(l);
 	vfd_define_thread_end(l->writer, l->number, ticks);
+	l->writer->n_live_tracks--;
 	if (l->next)
 		l->next->prev = l->prev;
 	*(l->prev ? &l->prev->next : &l->writer->tracks) = l->next;

@@ -12,8 +12,26 @@
 #define BLOCK_LEAST  1024u
 #define BUFFER_BYTES (8u << 20)
 #define HELD_MOST    (128u << 10)
+#define END_PART     256  /* of max_size: for the end of the file, with headers of the index ... */
+#define THREAD_BYTES 288u /* ... and that of each thread, with two of: */
+#define MARK_BYTES   (sizeof(struct vfd_block) + 64) /* a block with a mark of thinning only */
 
 /* ---- blocks ----------------------------------------------------------------------- */
+
+/* Definitions are written all the same, as much depends on them. */
+static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size_t bytes)
+{
+	uint64_t left;
+
+	if (!w->max_size || kind == VFD_BLOCK_HEADER || kind == VFD_BLOCK_DEFINITIONS ||
+		kind == VFD_BLOCK_CLOCK || kind == VFD_BLOCK_INDEX || kind == VFD_BLOCK_END)
+		return false;
+	if (kind == VFD_BLOCK_SAMPLES && w->level == VFD_THINNING_ALL && bytes <= MARK_BYTES)
+		return false;
+	left = w->max_size / END_PART + vfd_index_bytes(&w->index) + w->definitions.used +
+	       (uint64_t)THREAD_BYTES * w->n_live_tracks;
+	return outfile_bytes(w->out) + bytes + left > w->max_size;
+}
 
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 {
@@ -26,6 +44,12 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 	n = vfd_block_seal(b);
 	if (w->keep)
 		return keep_block(w, b, n, w->track_end);
+	if (is_beyond_limit(w, b->kind, n)) {
+		w->full = true;
+		if (b->kind == VFD_BLOCK_SAMPLES) /* what comes is counted at least */
+			w->level = VFD_THINNING_ALL;
+		return false;
+	}
 	offset = outfile_bytes(w->out);
 	if (!outfile_append(w->out, b, n)) {
 		if (outfile_error(w->out))
@@ -263,6 +287,9 @@ const char *vfd_writer_trouble(struct vfd_writer *w)
 	else if (error)
 		now = xasprintf("the sampling file ends after %llu bytes: %s",
 			(unsigned long long)outfile_bytes(w->out), strerror(error));
+	else if (w->full)
+		now = xstrdup("the sampling file is as large as sampling.max_size allows: its last "
+			      "parts are missing");
 	else if (w->dropped_blocks)
 		now = xstrdup("the disk is too slow for the sampling file: parts are missing");
 	else if (w->out && outfile_note(w->out))
