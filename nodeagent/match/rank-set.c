@@ -28,7 +28,7 @@ uint64_t words_get(struct words_in *in)
 
 ORDER_BY(proc_id_cmp, uint64_t, ORDER(*x, *y))
 
-void rank_set_put(struct words *w, uint64_t *at, size_t n)
+void rank_set_put_most(struct words *w, uint64_t *at, size_t n, size_t most)
 {
 	size_t head = w->n, distinct = 0;
 
@@ -37,6 +37,7 @@ void rank_set_put(struct words *w, uint64_t *at, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!distinct || at[i] != at[distinct - 1])
 			at[distinct++] = at[i];
+	distinct = distinct < most ? distinct : most;
 	words_put(w, 0);
 	for (size_t i = 0, end; i < distinct; i = end) {
 		uint64_t step = i + 1 < distinct ? at[i + 1] - at[i] : 1;

@@ -28,15 +28,21 @@ struct rank_set {
 	size_t n;
 };
 
-#define RANK_SET_MAX ((size_t)1 << 26) /* most ids of a set in a message */
+/* Most ids of a set in a message, whatever their values; a message with more of them is bad. */
+#define RANK_SET_MAX ((size_t)1 << 26)
 
 void words_put(struct words *w, uint64_t word);
 void words_free(struct words *w);
 /* The next word; 0 at the end. */
 uint64_t words_get(struct words_in *in);
 
-/* Adds n ids in any order, maybe some twice; sorts at. */
-void rank_set_put(struct words *w, uint64_t *at, size_t n);
+/* Adds n ids in any order, maybe some twice; sorts at. Of more than `most` different ones the least
+ * are added. */
+void rank_set_put_most(struct words *w, uint64_t *at, size_t n, size_t most);
+static inline void rank_set_put(struct words *w, uint64_t *at, size_t n)
+{
+	rank_set_put_most(w, at, n, RANK_SET_MAX);
+}
 /* The caller frees p->at; an empty set if bad. */
 void rank_set_get(struct words_in *in, struct rank_set *p);
 

@@ -281,10 +281,37 @@ START_TEST(sets_of_proc_ids)
 }
 END_TEST
 
+/* Ids may be as great as they like; only how many a set has is limited, on both sides. */
+START_TEST(sets_up_to_the_most)
+{
+	const uint64_t ids[] = {1ull << 40, 5, RANK_SET_MAX + 1, 5, RANK_SET_MAX, 7};
+	const uint64_t sorted[] = {5, 7, RANK_SET_MAX, RANK_SET_MAX + 1, 1ull << 40};
+
+	for (size_t most = 0; most <= ARRAY_SIZE(ids); most++) {
+		const size_t n = most < ARRAY_SIZE(sorted) ? most : ARRAY_SIZE(sorted);
+		uint64_t at[ARRAY_SIZE(ids)];
+		struct words w = {0};
+		struct words_in in;
+		struct rank_set p;
+
+		memcpy(at, ids, sizeof(ids));
+		rank_set_put_most(&w, at, ARRAY_SIZE(ids), most);
+		in = (struct words_in){w.at, w.n, false};
+		rank_set_get(&in, &p);
+		ck_assert(!in.bad && !in.n);
+		ck_assert_uint_eq(p.n, n);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_uint_eq(p.at[i], sorted[i]);
+		free(p.at);
+		words_free(&w);
+	}
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {
-		sends_come_back, one_proc_id, receives_come_back, full, no_file, sets_of_proc_ids};
+	const TTest *const tests[] = {sends_come_back, one_proc_id, receives_come_back, full,
+		no_file, sets_of_proc_ids, sets_up_to_the_most};
 	Suite *s = suite_create("match-outbox");
 	TCase *c = tcase_create("match-outbox");
 
