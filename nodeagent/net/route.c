@@ -24,6 +24,10 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 #define DEATHS_S    0.2
 #define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by, until it does */
 #define LAST_S	    1.0 /* ... and before the end we wait so long for that */
+/* The last messages down, or this would grow as long as the job runs. What is sent again, as an
+ * agent has died, is less than what the others know again. */
+#define KEPT_MOST 512
+#define SEEN_MOST (2 * KEPT_MOST)
 
 struct route {
 	int (*send)(
@@ -36,8 +40,9 @@ struct route {
 	struct records here;		   /* for receive() */
 	uint64_t number;		   /* of our last one up; at agent 0: down */
 	uint64_t *last;			   /* agent 0: numbers that came, by origin */
-	uint64_t *seen;			   /* others: numbers that came down */
-	size_t n_seen, cap_seen;
+	uint64_t *seen;			   /* others: the last SEEN_MOST numbers that came down */
+	size_t n_seen;			   /* that ever came */
+	size_t n_down_kept;
 	struct told_tags told;
 	double one_at; /* agent 0: the last one to a single agent */
 	bool *left;    /* agents that take no messages any more */
@@ -268,6 +273,15 @@ static void put_down_to_one(struct transport *p, const struct record *e, double 
 	put_down(p, e, hop, due);
 }
 
+static void keep_down(struct route *r, struct record *e)
+{
+	records_add(&r->down_kept, e);
+	if (r->n_down_kept == KEPT_MOST)
+		free(records_take(&r->down_kept));
+	else
+		r->n_down_kept++;
+}
+
 /* Passes e on, to others below us. */
 static void pass_down(struct transport *p, struct record *e, double due)
 {
@@ -276,7 +290,7 @@ static void pass_down(struct transport *p, struct record *e, double due)
 			put_down_to_all(p, e, child);
 	else
 		put_down_to_one(p, e, due);
-	records_add(&p->route->down_kept, e);
+	keep_down(p->route, e);
 }
 
 static void send_down(struct transport *p)
@@ -321,10 +335,12 @@ static bool is_due_down(const struct route *r, double now)
 
 static bool came_before(struct route *r, uint64_t number)
 {
-	for (size_t i = r->n_seen; i > 0; i--)
-		if (r->seen[i - 1] == number)
+	const size_t n = r->n_seen < SEEN_MOST ? r->n_seen : SEEN_MOST;
+
+	for (size_t i = 0; i < n; i++)
+		if (r->seen[i] == number)
 			return true;
-	*LIST_ADD(r, seen) = number;
+	r->seen[r->n_seen++ % SEEN_MOST] = number;
 	return false;
 }
 
@@ -448,6 +464,7 @@ static bool is_ready(struct transport *p)
 		r->dead = xcalloc((size_t)p->size, sizeof(*r->dead));
 		r->untaken = xcalloc((size_t)p->size, sizeof(*r->untaken));
 		r->last = p->rank ? NULL : xcalloc((size_t)p->size, sizeof(*r->last));
+		r->seen = p->rank ? xcalloc(SEEN_MOST, sizeof(*r->seen)) : NULL;
 	}
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/transport.h"
@@ -510,6 +511,46 @@ START_TEST(a_message_to_all_comes_once)
 }
 END_TEST
 
+static double cpu_of_casts(unsigned n)
+{
+	const clock_t since = clock();
+
+	while (n--) {
+		transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0);
+		attend_all(1);
+	}
+	return (double)(clock() - since);
+}
+
+static unsigned casts_again(int dead)
+{
+	const unsigned before = agents[3].casts;
+
+	die_now(dead);
+	for (int i = 0; i < size; i++)
+		agents[i].noticed[dead] = true;
+	attend_all(4);
+	return agents[3].casts - before;
+}
+
+/* They are not kept for ever, and none comes again to those below one that has died. */
+START_TEST(messages_without_end)
+{
+	const unsigned n = 2000;
+	double first, last;
+
+	begin_agents(4, true);
+	first = cpu_of_casts(n);
+	cpu_of_casts(20 * n);
+	last = cpu_of_casts(n);
+	for (int i = 1; i < size; i++)
+		ck_assert_uint_eq(agents[i].casts, 22 * n);
+	ck_assert_double_le(last, 4 * (first + 1));
+	ck_assert_uint_eq(casts_again(tree_parent(3)), 0);
+	end_agents();
+}
+END_TEST
+
 START_TEST(messages_to_each_go_together)
 {
 	const int n = AGENTS_MOST;
@@ -633,6 +674,7 @@ int main(void)
 	tcase_add_test(c, deaths_between_two_words);
 	tcase_add_test(c, second_thoughts_go_together);
 	tcase_add_test(c, a_message_to_all_comes_once);
+	tcase_add_test(c, messages_without_end);
 	tcase_add_test(c, messages_to_each_go_together);
 	tcase_add_test(c, random_deaths);
 	tcase_add_test(c, nonsense_is_dropped);
