@@ -8,6 +8,8 @@
 
 #define MODULES_LIMIT 65536u /* more is a process gone wild */
 #define EPOCHS_LIMIT  (1u << 20)
+#define HOLES_MOST    1024u /* what is unloaded at more places is taken together with its like */
+#define NO_MODULE     UINT32_MAX
 
 struct module {
 	char *path;
@@ -17,9 +19,27 @@ struct module {
 	size_t build_id_bytes;
 };
 
+/* A module that is loaded now. */
+struct loaded {
+	uint64_t low, high;
+	uint32_t module;
+};
+
+/* Where modules were unloaded. */
+struct hole {
+	uint64_t low, high;
+	uint32_t last_epoch; /* of the last one */
+	uint32_t module;     /* the last one, or NO_MODULE: several places are taken together */
+};
+
+/* What comes and goes takes steps for what is there, not for all that ever was. */
 struct codemap {
 	struct module *modules;
 	size_t n, cap;
+	struct loaded *loaded; /* in the order in which they came */
+	size_t n_loaded, cap_loaded;
+	struct hole *holes;
+	size_t n_holes, cap_holes;
 	uint64_t *starts; /* ticks after which epoch i begins */
 	size_t n_epochs, cap_epochs;
 	uint32_t reuse_low, reuse_bytes; /* where modules were unloaded */
@@ -41,32 +61,65 @@ void codemap_free(struct codemap *map)
 	for (size_t i = 0; i < map->n; i++)
 		free(map->modules[i].path);
 	free(map->modules);
+	free(map->loaded);
+	free(map->holes);
 	free(map->starts);
 	free(map);
 }
 
-static bool low_halves_meet(const struct module *a, uint64_t low, uint64_t high)
+static bool low_halves_meet(uint64_t a_low, uint64_t a_high, uint64_t low, uint64_t high)
 {
-	return (uint32_t)(a->low - low) < high - low || (uint32_t)(low - a->low) < a->high - a->low;
+	return (uint32_t)(a_low - low) < high - low || (uint32_t)(low - a_low) < a_high - a_low;
 }
 
-static bool loaded(const struct module *m)
+static void note_loaded(struct codemap *map, uint32_t module)
 {
-	return m->last_epoch == UINT32_MAX;
+	const struct module *m = &map->modules[module];
+
+	*LIST_ADD(map, loaded) = (struct loaded){m->low, m->high, module};
+}
+
+static bool is_same(const struct module *m, const struct wire_module *w, const char *path)
+{
+	return m->base == w->base && m->low == w->low && m->high == w->high &&
+	       m->build_id_bytes == w->build_id_bytes &&
+	       !memcmp(m->build_id, w->build_id, w->build_id_bytes) && !strcmp(m->path, path);
+}
+
+/* The same module is back, and nothing else was there since: then it is as if it had stayed. */
+static bool has_come_back(
+	struct codemap *map, const struct hole *h, const struct wire_module *m, const char *path)
+{
+	if (h->module == NO_MODULE || !is_same(&map->modules[h->module], m, path))
+		return false;
+	for (size_t i = 0; i < map->n_loaded; i++)
+		if (low_halves_meet(map->loaded[i].low, map->loaded[i].high, m->low, m->high))
+			return false;
+	map->modules[h->module].last_epoch = UINT32_MAX;
+	note_loaded(map, h->module);
+	return true;
 }
 
 void codemap_add(struct codemap *map, const struct wire_module *m, const char *path)
 {
-	uint32_t first = 0;
+	const struct hole *met = NULL;
+	uint32_t first = 0, n_met = 0;
 	struct module *new;
 
-	if (m->high <= m->low || m->build_id_bytes > WIRE_BUILD_ID || map->n >= MODULES_LIMIT)
+	if (m->high <= m->low || m->build_id_bytes > WIRE_BUILD_ID)
 		return;
-	for (size_t i = 0; i < map->n; i++)
-		if (!loaded(&map->modules[i]) &&
-			low_halves_meet(&map->modules[i], m->low, m->high) &&
-			map->modules[i].last_epoch >= first)
-			first = map->modules[i].last_epoch + 1;
+	for (size_t i = 0; i < map->n_holes; i++) {
+		const struct hole *h = &map->holes[i];
+
+		if (!low_halves_meet(h->low, h->high, m->low, m->high))
+			continue;
+		met = h;
+		n_met++;
+		if (h->last_epoch >= first)
+			first = h->last_epoch + 1;
+	}
+	if ((n_met == 1 && has_come_back(map, met, m, path)) || map->n >= MODULES_LIMIT)
+		return;
 	map->modules = grow(map->modules, map->n, &map->cap, sizeof(*map->modules));
 	new = &map->modules[map->n++];
 	*new = (struct module){.path = xstrdup(path),
@@ -78,6 +131,7 @@ void codemap_add(struct codemap *map, const struct wire_module *m, const char *p
 		.last_epoch = UINT32_MAX,
 		.build_id_bytes = m->build_id_bytes};
 	memcpy(new->build_id, m->build_id, m->build_id_bytes);
+	note_loaded(map, (uint32_t)map->n - 1);
 }
 
 static void reuse(struct codemap *map, const struct module *m)
@@ -98,11 +152,36 @@ static void reuse(struct codemap *map, const struct module *m)
 	map->reuse_bytes = high - low;
 }
 
-static bool unload(struct codemap *map, struct module *m)
+static void dig_hole(struct codemap *map, const struct loaded *l)
 {
-	m->last_epoch = (uint32_t)map->n_epochs - 1;
-	reuse(map, m);
-	return true;
+	const uint32_t epoch = (uint32_t)map->n_epochs - 1;
+	struct hole *h = map->holes, *end = h + map->n_holes;
+
+	while (h < end && (h->low != l->low || h->high != l->high))
+		h++;
+	if (h == end && map->n_holes < HOLES_MOST) {
+		*LIST_ADD(map, holes) = (struct hole){l->low, l->high, epoch, l->module};
+	} else if (h < end) {
+		h->last_epoch = epoch;
+		h->module = l->module;
+	} else {
+		h--;
+		h->low = l->low < h->low ? l->low : h->low;
+		h->high = l->high > h->high ? l->high : h->high;
+		h->last_epoch = epoch;
+		h->module = NO_MODULE;
+	}
+}
+
+/* Takes number i out of those that are loaded. */
+static void unload(struct codemap *map, size_t i)
+{
+	const struct loaded l = map->loaded[i];
+
+	map->modules[l.module].last_epoch = (uint32_t)map->n_epochs - 1;
+	reuse(map, &map->modules[l.module]);
+	dig_hole(map, &l);
+	memmove(&map->loaded[i], &map->loaded[i + 1], (--map->n_loaded - i) * sizeof(*map->loaded));
 }
 
 static void begin_epoch(struct codemap *map, bool any, uint64_t ticks)
@@ -115,23 +194,22 @@ static void begin_epoch(struct codemap *map, bool any, uint64_t ticks)
 
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks)
 {
-	bool any = false;
+	const size_t before = map->n_loaded;
 
-	for (size_t i = 0; i < map->n; i++)
-		if (loaded(&map->modules[i]) && map->modules[i].low == low)
-			any = unload(map, &map->modules[i]);
-	begin_epoch(map, any, ticks);
+	for (size_t i = before; i-- > 0;)
+		if (map->loaded[i].low == low)
+			unload(map, i);
+	begin_epoch(map, map->n_loaded < before, ticks);
 }
 
 void codemap_replaced(struct codemap *map, uint64_t low, uint64_t high, uint64_t ticks)
 {
-	bool any = false;
+	const size_t before = map->n_loaded;
 
-	for (size_t i = 0; i < map->n; i++)
-		if (loaded(&map->modules[i]) && map->modules[i].low < high &&
-			low < map->modules[i].high)
-			any = unload(map, &map->modules[i]);
-	begin_epoch(map, any, ticks);
+	for (size_t i = before; i-- > 0;)
+		if (map->loaded[i].low < high && low < map->loaded[i].high)
+			unload(map, i);
+	begin_epoch(map, map->n_loaded < before, ticks);
 }
 
 void codemap_reusable(const struct codemap *map, uint32_t *low, uint32_t *bytes)
@@ -188,24 +266,26 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_locat
 bool codemap_find_address(
 	const struct codemap *map, uint64_t address, struct code_location *location)
 {
-	for (size_t i = map->n; i-- > 0;)
-		if (address >= map->modules[i].low && address < map->modules[i].high &&
-			loaded(&map->modules[i]))
-			return location_in(&map->modules[i], address, location);
+	for (size_t i = map->n_loaded; i-- > 0;) {
+		const struct loaded *l = &map->loaded[i];
+
+		if (address >= l->low && address < l->high)
+			return location_in(&map->modules[l->module], address, location);
+	}
 	return false;
 }
 
 bool codemap_find_data(const struct codemap *map, uint64_t address, struct code_location *location)
 {
-	const struct module *below = NULL;
+	const struct loaded *below = NULL;
 
-	for (size_t i = map->n; i-- > 0;) {
-		const struct module *m = &map->modules[i];
+	for (size_t i = map->n_loaded; i-- > 0;) {
+		const struct loaded *l = &map->loaded[i];
 
-		if (loaded(m) && m->low <= address && (!below || m->low > below->low))
-			below = m;
+		if (l->low <= address && (!below || l->low > below->low))
+			below = l;
 	}
-	return below && location_in(below, address, location);
+	return below && location_in(&map->modules[below->module], address, location);
 }
 
 bool codemap_has(const struct codemap *map, const char *name)

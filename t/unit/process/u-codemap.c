@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/replay/replay.h"
@@ -123,6 +124,62 @@ START_TEST(reused_addresses)
 END_TEST
 
 /* What stays loaded keeps its name in all epochs. */
+/* A library that is loaded and unloaded again and again is one module. */
+START_TEST(one_that_comes_back)
+{
+	for (uint32_t i = 0; i < 100000; i++) {
+		add("liba", LOW, HIGH, 10 * i);
+		codemap_gone(map, LOW, 10 * i + 5);
+	}
+	add("libb", LOW, HIGH, 2000000);
+	ck_assert_uint_eq(codemap_epochs(map), 100001);
+	ck_assert_str_eq(name_at(LOW, 0), "liba");
+	ck_assert_str_eq(name_at(LOW, 99999), "liba");
+	ck_assert_str_eq(name_at(LOW, 100000), "libb");
+}
+END_TEST
+
+/* ... but not if another one was there, or lies in the same low half. */
+START_TEST(one_that_comes_back_to_another_one)
+{
+	const uint64_t other = LOW + (_i ? (uint64_t)1 << 32 : 0);
+
+	add("liba", LOW, HIGH, 10);
+	codemap_gone(map, LOW, 20);
+	add("libb", other, other + 0x1000, 30);
+	codemap_gone(map, other, 40);
+	add("liba", LOW, HIGH, 50);
+	ck_assert_str_eq(name_at(LOW, 0), "liba");
+	ck_assert_str_eq(name_at(LOW, 1), "libb");
+	ck_assert_str_eq(name_at(LOW, 2), "liba");
+}
+END_TEST
+
+static double cpu_of_changes(uint32_t from, uint32_t n)
+{
+	const clock_t since = clock();
+
+	for (uint32_t i = from; i < from + n; i++) {
+		add("liba", LOW + 0x1000 * (uint64_t)i, LOW + 0x1000 * (uint64_t)i + 0x800, i);
+		codemap_gone(map, LOW + 0x1000 * (uint64_t)i, i);
+	}
+	return (double)(clock() - since);
+}
+
+/* The time of a change does not grow with what was there before. */
+START_TEST(changes_without_end)
+{
+	const uint32_t n = 3000;
+	double first = cpu_of_changes(0, n), last;
+
+	cpu_of_changes(n, 50000);
+	last = cpu_of_changes(n + 50000, n);
+	ck_assert_double_le(last, 5 * (first + 1));
+	ck_assert_str_eq(name_at(LOW, 0), "liba");
+	ck_assert_str_eq(name_at(LOW + 0x1000 * 2000, 2000), "liba");
+}
+END_TEST
+
 START_TEST(neighbours)
 {
 	add("exe", 0x400000, 0x500000, 1);
@@ -250,12 +307,14 @@ int main(void)
 	Suite *s = suite_create("codemap");
 	TCase *c = tcase_create("codemap");
 	const TTest *const tests[] = {one_module, by_name, across_four_gib, reused_addresses,
-		neighbours, wide_keys_and_epochs, recursion_across_epochs, nonsense};
+		one_that_comes_back, changes_without_end, neighbours, wide_keys_and_epochs,
+		recursion_across_epochs, nonsense};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, one_that_comes_back_to_another_one, 0, 2);
 	tcase_add_loop_test(c, fixed_ids_have_no_epoch, 0, 3);
 	suite_add_tcase(s, c);
 	return run_suite(s);
