@@ -222,11 +222,12 @@ static struct round_ranks round_ranks(const struct profile *p)
 	return r;
 }
 
+/* Those on other nodes and of other jobs stay what they are. */
 static uint32_t in_round(const void *arg, uint32_t rank)
 {
 	const struct round_ranks *r = arg;
 
-	if (rank < PROFILE_UNRANKED || rank == PROFILE_ELSEWHERE)
+	if (rank < PROFILE_UNRANKED || rank >= PROFILE_FAR)
 		return rank;
 	return rank - PROFILE_UNRANKED < r->n ? r->of[rank - PROFILE_UNRANKED] : PROFILE_NONE;
 }
@@ -377,12 +378,10 @@ static int write_round(struct agent *a, struct profile *p)
 	return agent_write_round(a, p, round);
 }
 
-int rounds_write(struct agent *a)
+/* That of all its processes, or NULL; at: what there was of them before. */
+static struct profile *gather_round(struct agent *a, const char *at, size_t bytes)
 {
 	struct profile *node = NULL;
-	size_t bytes;
-	const char *at = map_file(a->rounds->before, &bytes);
-	int failed;
 
 	for (struct process *p = a->host.processes; p; p = p->next) {
 		const struct earlier *e =
@@ -405,11 +404,23 @@ int rounds_write(struct agent *a)
 			node = add_process(node, one);
 		profile_free(before);
 	}
-	if (!node)
-		return 0;
-	add_node(a, node, at, bytes);
-	failed = write_round(a, node);
+	return node;
+}
+
+int rounds_write(struct agent *a)
+{
+	size_t bytes;
+	const char *at = map_file(a->rounds->before, &bytes);
+	struct profile *node = gather_round(a, at, bytes);
+	int failed = 0;
+
+	if (node) {
+		add_node(a, node, at, bytes);
+		failed = write_round(a, node);
+	}
 	profile_free(node);
+	if (at)
+		munmap((void *)at, bytes);
 	return failed;
 }
 

@@ -80,6 +80,25 @@ START_TEST(users_of_gpus_have_the_numbers_of_the_round)
 }
 END_TEST
 
+/* Messages with ranks of spawned jobs on other nodes, and with unknown ones, are not lost. */
+START_TEST(ranks_elsewhere_stay_what_they_are)
+{
+	static const uint32_t peers[] = {PROFILE_FAR, PROFILE_FAR | 77, PROFILE_ELSEWHERE, 5};
+	struct profile *p = round_of_second();
+
+	for (size_t i = 0; i < ARRAY_SIZE(peers); i++)
+		*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) =
+			(struct profile_pair){.from = SECOND, .to = peers[i], .sends = i + 1};
+	settle(p);
+	ck_assert_uint_eq(p->n_pairs, ARRAY_SIZE(peers));
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		ck_assert_uint_eq(p->pairs[i].from, PROFILE_UNRANKED);
+		ck_assert_uint_eq(p->pairs[i].to, peers[p->pairs[i].sends - 1]);
+	}
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(a_gpu_whose_first_user_has_ended_is_another_ones)
 {
 	struct profile *p = round_of_second();
@@ -288,6 +307,7 @@ int main(void)
 	TCase *c = tcase_create("numbers");
 
 	tcase_add_test(c, users_of_gpus_have_the_numbers_of_the_round);
+	tcase_add_test(c, ranks_elsewhere_stay_what_they_are);
 	tcase_add_test(c, a_gpu_whose_first_user_has_ended_is_another_ones);
 	tcase_add_test(c, threads_of_others_go);
 	tcase_add_test(c, times_belong_to_rounds);
