@@ -45,6 +45,10 @@ static char *of_other_user(int pid, const struct about *a)
 {
 	const struct passwd *user = getpwuid(a->uid);
 
+	if (!geteuid())
+		return xasprintf("process %d is not shown to root here either, who lacks the right "
+				 "to trace other processes (CAP_SYS_PTRACE), as in a container",
+			pid);
 	if (a->uid == geteuid())
 		return xasprintf("process %d is shown to root only, as it has changed its user or "
 				 "its rights",

@@ -289,4 +289,18 @@ test_if "$root" 'another user needs root' 'another user is refused' '
 	is 1 "$test_rc"
 	has said "process $pid is of user root: only its own user, or root, may attach to it"'
 
+rootless='[ "$(id -u)" = 0 ] && setpriv --bounding-set -sys_ptrace,-perfmon,-sys_admin --inh-caps -sys_ptrace true'
+test_if "$rootless" 'rights are dropped by root' 'root without the right is not told to become root' '
+	mkdir -m 777 lacks
+	chmod 755 "$VFTR_TEST_DIR"
+	cp "$BIN/shares" lacks/ && chmod 755 lacks/shares
+	(cd lacks && exec setpriv --reuid=65534 --clear-groups ./shares serial 1000000) &
+	pid=$!
+	wait_for 30 "[ \"\$(readlink /proc/$pid/exe)\" = $PWD/lacks/shares ]"
+	test_rc=0
+	limit setpriv --bounding-set -sys_ptrace,-perfmon,-sys_admin --inh-caps -sys_ptrace "$VFTR" attach "$pid" 2>said || test_rc=$?
+	kill "$pid"
+	is 1 "$test_rc"
+	has said "process $pid is not shown to root here either, who lacks the right"'
+
 done_testing
