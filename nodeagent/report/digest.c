@@ -193,6 +193,12 @@ static double costs(const struct digest_imbalance *im)
 	return (double)im->max_ns - (double)im->sum_ns / im->members;
 }
 
+bool digest_is_chance(double excess_ns, double own_ns, uint64_t sampled_ns, uint64_t samples)
+{
+	return samples &&
+	       excess_ns <= CERTAIN * sqrt(own_ns * (double)sampled_ns / (double)samples);
+}
+
 /*
  * Not of calls that are counted, whose share of the time of their caller is guessed for each rank;
  * of stack samples only what chance does not explain.
@@ -202,10 +208,7 @@ static bool is_certain(const struct report *r, const uint32_t *members,
 {
 	if (report_any_counted(r, members + g->first, g->n))
 		return false;
-	if (!g->samples)
-		return true;
-	return costs(im) >
-	       CERTAIN * sqrt((double)im->max_ns * (double)g->estimated_ns / (double)g->samples);
+	return !digest_is_chance(costs(im), (double)im->max_ns, g->estimated_ns, g->samples);
 }
 
 static void put_imbalance(struct digest *d, const struct report *r, const uint32_t *members,

@@ -79,6 +79,9 @@ struct digest {
 struct report_group;
 struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g);
+/* True if chance makes stack samples differ so much, or more: own_ns of a rank are excess_ns beyond
+ * the mean; there are so many samples in sampled_ns of all ranks. */
+bool digest_is_chance(double excess_ns, double own_ns, uint64_t sampled_ns, uint64_t samples);
 /* The digest of r, made at the first call. */
 struct digest digest_of(const struct report *r);
 /* What a report keeps of it. */

@@ -6,9 +6,20 @@
 
 #define WAITS_EXPLAIN 0.5 /* of what an imbalance costs: then it was waited there */
 
+/* By stack; the caller frees. */
+static uint64_t *samples_of(const struct profile *p)
+{
+	uint64_t *own = xcalloc(p->n_stacks + 1, sizeof(*own));
+
+	for (size_t i = 0; i < p->n_stack_samples; i++)
+		own[p->stack_samples[i].stack] = p->stack_samples[i].own;
+	return own;
+}
+
 struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ranks)
 {
 	struct culprit c = {.stack = PROFILE_NONE};
+	uint64_t *samples = samples_of(facts->p);
 	double most = 0.0;
 
 	for (uint32_t i = 0; i < facts->p->n_stacks; i++) {
@@ -16,11 +27,14 @@ struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ran
 		const double own_s = s_of(s->excl_max_ns), mean_s = s_of(s->excl_ns) / ranks;
 
 		if (s->rank_max != rank || own_s - mean_s <= most ||
-			digest_part(facts->r, i) != DIGEST_COMPUTING)
+			digest_part(facts->r, i) != DIGEST_COMPUTING ||
+			(s->estimated && digest_is_chance(1e9 * (own_s - mean_s), 1e9 * own_s,
+						 s->excl_ns, samples[i])))
 			continue;
 		most = own_s - mean_s;
 		c = (struct culprit){.stack = i, .own_s = own_s, .mean_s = mean_s};
 	}
+	free(samples);
 	return c;
 }
 

@@ -177,6 +177,23 @@ START_TEST(one_rank_has_more_work)
 }
 END_TEST
 
+/* Of few stack samples chance makes such a difference. */
+START_TEST(few_samples_name_no_call_path)
+{
+	uint32_t chem = add(add(main_, "step", 0, 0, 0), "chem", 1000, 417, 2);
+
+	WORK(2000, 2000, 2167, 2000);
+	p->stacks[chem].estimated = true;
+	*ADD_ELEMENT(p, stack_samples) =
+		(struct profile_stack_samples){.stack = chem, .own = 20, .all = 20};
+	ck_assert_str_eq(found("load_balance", 501)->text,
+		"Rank 2 has more work than the others, which costs 501 ms (5.0 %): it works 1.06 x "
+		"the mean.");
+	p->stack_samples[0].own = p->stack_samples[0].all = 2000;
+	has(found("load_balance", 501)->text, "it is in chem<step<main 1.7 x longer than the mean");
+}
+END_TEST
+
 START_TEST(no_function_stands_out)
 {
 	WORK(2000, 2000, 2400, 2000);
@@ -781,11 +798,14 @@ START_TEST(too_few_cpus)
 		.most_queued_ns = 251 * MS,
 		.queued_wall_ns = 2500 * MS};
 	ck_assert_str_eq(found("oversubscribed", 400)->text,
-		"First threads are ready and have no CPU for 1.00 s (10 %); rank 3 for 10 % of its "
-		"time.");
+		"First threads are ready and have no CPU for 1.00 s (10 %), of which 400 ms (4.0 "
+		"%) "
+		"are to be won; rank 3 for 10 % of its time.");
 	/* it may all have been in waits */
 	p->stacks[mpi].excl_ns = 1000 * MS;
-	found("oversubscribed", UINT64_MAX);
+	ck_assert_str_eq(found("oversubscribed", UINT64_MAX)->text,
+		"First threads are ready and have no CPU for 1.00 s (10 %); rank 3 for 10 % of its "
+		"time.");
 	p->cpu.most_queued_ns -= MS;
 	not_found("oversubscribed");
 }
@@ -1040,13 +1060,13 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {one_rank_has_more_work, no_function_stands_out,
-		several_ranks_or_all_but_one, one_node_has_more_work, a_rank_that_was_killed,
-		one_rank_is_late, late_without_more_work, now_one_now_another,
-		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
-		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
-		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
-		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+	const TTest *const tests[] = {one_rank_has_more_work, few_samples_name_no_call_path,
+		no_function_stands_out, several_ranks_or_all_but_one, one_node_has_more_work,
+		a_rank_that_was_killed, one_rank_is_late, late_without_more_work,
+		now_one_now_another, the_rank_with_more_work_is_told_once,
+		old_profiles_have_the_function_only, slow_iterations, messages_in_the_wrong_order,
+		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
+		input_and_output, input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
 		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
