@@ -27,6 +27,8 @@
 #define HEAD_BYTES 1024
 #define LOCK_S	   30
 #define LOOK_NS	   10000000
+#define COARSE_S                                                                                   \
+	0.02 /* the times of files are those of the kernel's last tick, or a little before */
 
 /* A result, or one that was kept earlier. */
 struct kept {
@@ -189,8 +191,14 @@ static bool is_older(const struct folder *f, const struct kept *k)
 {
 	char *path = xasprintf("%s/%s", f->host->output_directory, k->name);
 	struct stat st;
-	const bool older = !lstat(path, &st) && st.st_mtime < f->host->start_s;
+	bool older = false;
 
+	if (!lstat(path, &st)) {
+		const struct timespec t = st.st_mtim;
+
+		older = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec <
+			f->host->start_exact_s - COARSE_S;
+	}
 	free(path);
 	return older;
 }
