@@ -36,8 +36,8 @@ $(O)/gen/mpi_type_name.h: mpi/generate/types.tab
 	$(Q)$(AWK) '/^MPI/ { if (NF != 3) { print FILENAME ":" FNR ": a type has three columns" >"/dev/stderr"; exit 1 } \
 		printf "TYPE(\"%s\", %d, %d)\n", $$1, $$2, $$3 }' $< >$@.new && mv $@.new $@
 
-# some of the agent's files include them; after the first build, *.d says which
-$(core_obj) $(core_obj:$(O)/%=$(O)/fuzz/%): | $(O)/gen/mpi_id.h $(O)/gen/mpi_type_name.h
+# some files of the agent and of the tools include them; after the first build, *.d says which
+$(core_obj) $(core_obj:$(O)/%=$(O)/fuzz/%) $(call obj,$(tool_src) $(mains)): | $(O)/gen/mpi_id.h $(O)/gen/mpi_type_name.h
 
 $(O)/gen/mpi_name.o: $(O)/gen/mpi_name.c $(O)/gen/mpi_id.h
 	$(call say,CC,$@)
