@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nodeagent/agent/launch/launcher-file.h"
 #include "nodeagent/agent/launch/launcher-options.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/base/util.h"
@@ -66,14 +67,29 @@ bool launcher_resolve(const char *name, char *path)
 	return false;
 }
 
+/* Beginnings of names; a program of the user's may have such a name, too. */
+static const struct {
+	const char *name, *question; /* which a file with exactly this name answers */
+	bool is_many;		     /* it leads to any MPI's */
+} names[] = {
+	{"mpirun", "--version", true},
+	{"mpiexec", "--version", true},
+	{"cafrun", "--wraps", true},
+	{"orterun", NULL, false},
+	{"prterun", NULL, false},
+	{"srun", NULL, false},
+};
+
 enum launcher_kind launcher_kind(const char *argv0)
 {
 	char path[PATH_MAX];
 	const char *named = basename(argv0);
+	size_t name = 0;
 
-	/* a program of the user's may have such a name, too */
-	if (strncmp(named, "mpirun", 6) && strncmp(named, "mpiexec", 7) && strcmp(named, "srun") &&
-		strncmp(named, "orterun", 7) && strncmp(named, "prterun", 7))
+	while (name < ARRAY_SIZE(names) &&
+		strncmp(named, names[name].name, strlen(names[name].name)))
+		name++;
+	if (name == ARRAY_SIZE(names) || (named[0] == 's' && strcmp(named, "srun")))
 		return LAUNCHER_NONE;
 	if (!launcher_resolve(argv0, path))
 		return LAUNCHER_NONE;
@@ -82,9 +98,16 @@ enum launcher_kind launcher_kind(const char *argv0)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strstr(basename(path), files[i].part))
 			return files[i].kind;
-	/* mpirun of an MPI we have not met: most are hydra's children */
-	return !strncmp(named, "mpirun", 6) || !strncmp(named, "mpiexec", 7) ? LAUNCHER_HYDRA
-									     : LAUNCHER_NONE;
+	return names[name].is_many
+		       ? launcher_file_kind(path,
+				 strcmp(named, names[name].name) ? NULL : names[name].question)
+		       : LAUNCHER_NONE;
+}
+
+/* Coarrays of OpenCoarrays. */
+static bool is_cafrun(const char *argv0)
+{
+	return !strncmp(basename(argv0), "cafrun", 6);
 }
 
 bool launcher_starts_another(const char *word)
@@ -212,6 +235,10 @@ char *launcher_refusal(char *const *command)
 
 	if (argv && launcher_kind(argv[0]) == LAUNCHER_SLURM)
 		return slurm_refusal(argv);
+	if (argv && is_cafrun(argv[0]) && launcher_is_distributed(command))
+		return xasprintf("no agents can be started on other nodes by %s; use the form that "
+				 "runs inside of it: %s -np N vftr-node-agent --in-step -- PROGRAM",
+			argv[0], argv[0]);
 	if (argv || !other_launcher(command))
 		return NULL;
 	return xasprintf("no agents can be started beside %s; use the form that runs inside of it: "
@@ -251,11 +278,21 @@ static void pass_one(enum launcher_kind kind, const char *variable, struct argum
 	}
 }
 
+/* The word behind which options may stand; cafrun's own come first, or it does nothing. -1: none.
+ */
+static int last_own_word(char *const *argv)
+{
+	if (!argv || !is_cafrun(argv[0]))
+		return 0;
+	return argv[1] && (!strcmp(argv[1], "-n") || !strcmp(argv[1], "-np")) && argv[2] ? 2 : -1;
+}
+
 void launcher_pass_environment(
 	char *const *command, char *const *variables, const char *nodes, struct arguments *out)
 {
 	char *const *argv = launcher_words(command);
 	enum launcher_kind kind = argv ? launcher_kind(argv[0]) : LAUNCHER_NONE;
+	const int own = last_own_word(argv);
 
 	for (; *command && command != argv; command++)
 		arguments_add(out, *command);
@@ -267,7 +304,7 @@ void launcher_pass_environment(
 		bool separator = kind == LAUNCHER_OPENMPI && i && !strcmp(argv[i], ":");
 
 		arguments_add(out, argv[i]);
-		for (int k = 0; (!i || separator) && variables[k]; k++)
+		for (int k = 0; (i == own || separator) && variables[k]; k++)
 			pass_one(kind, variables[k], out);
 	}
 }

@@ -8,7 +8,8 @@
 
 enum launcher_kind { LAUNCHER_NONE, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
 
-/* The kind of launcher that argv[0] is, by the name of the file that it leads to. */
+/* The kind of launcher that argv[0] is, by the name of the file that it leads to, or by what is in
+ * that (launcher-file.h). */
 enum launcher_kind launcher_kind(const char *argv0);
 
 /* Finds the file that would be run by this name; path: PATH_MAX bytes. False: none. */

@@ -275,7 +275,7 @@ START_TEST(agents_have_what_env_sets_before_the_launcher)
 END_TEST
 
 /* Executable files of these names in the first folder of PATH. */
-static void look_like(const char *const *names)
+static void look_like(const char *const *names, const char *text)
 {
 	static char dir[] = "/tmp/u-launcher.XXXXXX";
 	char *path;
@@ -286,6 +286,7 @@ static void look_like(const char *const *names)
 		char *file = xasprintf("%s/%s", dir, *names);
 		FILE *f = fopen(file, "w");
 
+		fputs(text, f);
 		fclose(f);
 		chmod(file, 0755);
 		free(file);
@@ -302,7 +303,7 @@ START_TEST(unknown_launchers)
 		"env A=1 aprun -n 4 ./app", "timeout 5 lrun ./app", "ccc_mprun -n 4 ./app"};
 	static const char *const let[] = {"flux", "flux mixer.conf", "sh -c jsrun", "sh flux run"};
 
-	look_like(names);
+	look_like(names, "");
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		char *why = keep(launcher_refusal(words(refused[i])));
 
@@ -310,6 +311,72 @@ START_TEST(unknown_launchers)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(let); i++)
 		ck_assert_msg(!launcher_refusal(words(let[i])), "%s", let[i]);
+}
+END_TEST
+
+/* Scripts named mpirun; %s: a file that is written if the script runs. */
+static const struct {
+	const char *text;
+	enum launcher_kind kind;
+	bool runs;
+} scripts[] = {
+	{"#!/bin/sh\n>%s\nexec mpirun.openmpi --oversubscribe \"$@\"\n", LAUNCHER_OPENMPI, false},
+	{"#!/bin/sh\n>%s\nexec /opt/mpich/bin/mpiexec \"$@\"\n", LAUNCHER_HYDRA, false},
+	{"#!/bin/sh\n>%s\nset -- $MPI \"$@\"\necho 'mpirun (Open MPI) 4.1.4'\n", LAUNCHER_OPENMPI,
+		false},
+	{"#!/bin/sh\n>%s\n[ \"$*\" = --version ] && printf 'mpirun (Open%%s' ' MPI) 4.1.4'\n",
+		LAUNCHER_OPENMPI, true},
+	{"#!/bin/sh\n>%s\nprintf 'HYD%%s' 'RA build details:' $*\n", LAUNCHER_HYDRA, true},
+	/* of which nothing is known: it is left alone */
+	{"#!/bin/sh\n>%s\necho version 3 \"$@\"\n", LAUNCHER_NONE, true},
+	{"#!/bin/sh\n>%s\n./my-job\n", LAUNCHER_NONE, false},
+	{"#!/bin/sh\n>%s\nif [ $1 ]; then mpirun.mpich; else mpirun.openmpi; fi\n", LAUNCHER_NONE,
+		false},
+	{"", LAUNCHER_NONE, false},
+};
+
+START_TEST(scripts_of_launchers_names)
+{
+	static const char *const names[] = {"mpirun", "mpirun_mine", NULL};
+	char ran[] = "/tmp/u-launcher.XXXXXX";
+	char *text;
+
+	close(mkstemp(ran));
+	unlink(ran);
+	text = keep(xasprintf(scripts[_i].text, ran));
+	look_like(names, text);
+	launcher_kind("mpirun_mine");
+	ck_assert_int_ne(access(ran, F_OK), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(launcher_kind("mpirun"), scripts[_i].kind);
+		ck_assert_int_eq(!unlink(ran), !i && scripts[_i].runs);
+	}
+}
+END_TEST
+
+/* cafrun reads its own options first, and does nothing without them. */
+static const struct {
+	const char *text, *line, *command;
+} coarrays[] = {
+	{"#!/bin/sh\n[ $1 = --wraps ] && printf 'mpiexec (Open%s 4.1.4)' RTE\necho $@\n",
+		"cafrun -np 4 ./app -n", "cafrun -np 4 -x A=1 -x B ./app -n"},
+	{"#!/bin/sh\n[ $1 = --wraps ] && printf HYD%s RA\necho ${@}\n", "cafrun -n 4 ./app",
+		"cafrun -n 4 -genv A 1 ./app"},
+	{"#!/bin/sh\nexec mpiexec.hydra \"$@\"\n", "cafrun --help ./app", "cafrun --help ./app"},
+};
+
+START_TEST(coarrays_by_cafrun)
+{
+	static const char *const names[] = {"cafrun", NULL};
+	char *variables[] = {"A=1", "B", NULL};
+	static struct arguments a;
+
+	look_like(names, coarrays[_i].text);
+	launcher_pass_environment(words(coarrays[_i].line), variables, NULL, &a);
+	ck_assert_str_eq(joined(&a), coarrays[_i].command);
+	ck_assert_ptr_null(launcher_refusal(words(coarrays[_i].line)));
+	ck_assert_ptr_nonnull(strstr(
+		keep(launcher_refusal(words("cafrun -np 4 -host othernode ./app"))), "--in-step"));
 }
 END_TEST
 
@@ -331,7 +398,7 @@ START_TEST(other_hosts)
 
 	unsetenv("SLURM_JOB_ID");
 	unsetenv("PBS_NODEFILE");
-	look_like(names);
+	look_like(names, "exec orterun");
 	ck_assert_int_eq(launcher_is_distributed(words(hosts[_i].line)), hosts[_i].others);
 }
 END_TEST
@@ -349,6 +416,8 @@ int main(void)
 	tcase_add_test(c, wishes_for_the_command_only);
 	tcase_add_test(c, agents_have_what_env_sets_before_the_launcher);
 	tcase_add_test(c, unknown_launchers);
+	tcase_add_loop_test(c, scripts_of_launchers_names, 0, ARRAY_SIZE(scripts));
+	tcase_add_loop_test(c, coarrays_by_cafrun, 0, ARRAY_SIZE(coarrays));
 	tcase_add_loop_test(c, other_hosts, 0, ARRAY_SIZE(hosts));
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
