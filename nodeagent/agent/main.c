@@ -657,8 +657,9 @@ static void join_agents(struct agent *a, const struct command_line *c)
 static void say_session(const struct agent *a, const struct command_line *c)
 {
 	const bool named = named_session(c->session);
+	const bool first = !a->host.transport || !a->host.transport->rank;
 
-	if (isatty(STDERR_FILENO) || (!named && !a->host.transport))
+	if (isatty(STDERR_FILENO) || (!named && first))
 		complain("waiting for processes of session `%s'%s; Ctrl-C ends it", a->host.session,
 			named ? "" : ", which is that of all of yours that name no session");
 }

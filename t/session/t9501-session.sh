@@ -70,6 +70,17 @@ name no session; Ctrl-C ends it" "$(cat said)"
 	wait_for 20 "test -s agent.status"
 	is "" "$(cat agent.err)"'
 
+test_if '[ -n "$(mpi_list)" ]' 'no MPI that can be run here' 'the first of several agents says it' '
+	mkdir several
+	cd several
+	mpi=$(mpi_list | head -n 1)
+	env -u VFTR_SESSION timeout -k 5 60 $(mpirun_of $mpi | head -n 1) -np 1 "$AGENT" >said 2>&1 &
+	wait_for 30 "grep -q waiting said"
+	is "vftr-node-agent: waiting for processes of session \`default'"'"', which is that of all of yours that \
+name no session; Ctrl-C ends it" "$(cat said)"
+	kill -TERM $(head -n 1 "$VFTR_RUNTIME_DIR/default.lock")
+	wait $!'
+
 test_expect 'checklist 3: clients first: the one that leads gets their contacts' '
 	agent clients
 	one a join=1 start ring=w=5 finish
