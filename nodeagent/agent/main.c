@@ -729,7 +729,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 	failed = agent_finish(a);
 	if (l->require_profile && nothing)
 		failed = 1;
-	run_folder_link(a);
+	run_folder_link(a, failed);
 	session_release(&a->host);
 	if (!failed && a->expect && a->partial)
 		failed = PARTIAL;

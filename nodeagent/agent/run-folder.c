@@ -214,13 +214,38 @@ static bool is_empty(const char *folder)
 	return !found;
 }
 
-void run_folder_link(const struct agent *a)
+/* A profile, of all or of a node, which has more than nothing in it. */
+static bool has_profile(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d))) {
+		struct result_parsed r;
+		struct stat st;
+
+		if (result_parse(e->d_name, &r))
+			found = (r.kind == RESULT_PROFILE || r.kind == RESULT_NODE_PROFILE) &&
+				!fstatat(dirfd(d), e->d_name, &st, 0) && st.st_size;
+		result_parsed_free(&r);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+void run_folder_link(const struct agent *a, bool failed)
 {
 	const char *folder = a->host.output_directory;
 	char *suffix, *tmp;
 
 	if (!a->folder_link || is_empty(folder))
 		return;
+	if (failed && !has_profile(folder)) {
+		complain("%s has no profile: the link %s stays as it was", folder, a->folder_link);
+		return;
+	}
 	suffix = write_suffix();
 	tmp = xasprintf("%s%s", a->folder_link, suffix);
 	if (symlink(basename(folder), tmp) || rename(tmp, a->folder_link)) {

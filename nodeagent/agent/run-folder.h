@@ -7,6 +7,8 @@
 #ifndef VFTR_NODEAGENT_AGENT_RUN_FOLDER_H
 #define VFTR_NODEAGENT_AGENT_RUN_FOLDER_H
 
+#include <stdbool.h>
+
 struct agent;
 
 /*
@@ -19,8 +21,9 @@ int run_folder_make(
 	struct agent *a, char *const *command, const char *wish, const char *step, char **error);
 
 /* At the end of the run: the link leads to the folder. Nothing without the above, or with a wish.
+ * failed: something was not written; then the link stays if there is no profile, and that is said.
  */
-void run_folder_link(const struct agent *a);
+void run_folder_link(const struct agent *a, bool failed);
 
 /*
  * A wish with %p (program), %j (batch job; empty without), %d (date), %h (host) and %% replaced;

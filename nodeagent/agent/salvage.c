@@ -205,7 +205,7 @@ bool salvage_summary(struct agent *a, const char *hosts, bool orphans)
 		complain("no node has left a profile");
 	else if (made && !a->quiet)
 		tell_summary(a, f.base);
-	run_folder_link(a);
+	run_folder_link(a, !made);
 	found_free(&f);
 	return made;
 }

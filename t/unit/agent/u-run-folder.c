@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The name of a run's folder: patterns, and what a command is called. */
 #include "nodeagent/agent/launch/program-name.h"
+#include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/run-folder.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
@@ -93,6 +94,51 @@ START_TEST(names_of_commands)
 }
 END_TEST
 
+static void put_file(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	fputs(text, f);
+	fclose(f);
+	free(path);
+}
+
+/* What was not written is in no folder to which the link leads. */
+static const struct {
+	const char *name, *text;
+	bool failed, leads;
+} results[] = {
+	{"n1.vfd", "samples", true, false},
+	{"profile.json", "", true, false},
+	{"profile.json", "{}", true, true},
+	{"n1.vfp", "profile", true, true},
+	{"n1.vfd", "samples", false, true},
+};
+
+START_TEST(link_to_results)
+{
+	char dir[] = "/tmp/u-run-folder.XXXXXX", to[64] = "";
+	struct agent a = {.host.output_directory = dir, .folder_link = NULL};
+	char *link, *path;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	link = xasprintf("%s.last", dir);
+	path = xasprintf("%s/%s", dir, results[_i].name);
+	a.folder_link = link;
+	ck_assert_int_eq(symlink("before", link), 0);
+	put_file(dir, results[_i].name, results[_i].text);
+	run_folder_link(&a, results[_i].failed);
+	ck_assert_int_gt(readlink(link, to, sizeof(to) - 1), 0);
+	ck_assert_str_eq(to, results[_i].leads ? strrchr(dir, '/') + 1 : "before");
+	unlink(path);
+	unlink(link);
+	rmdir(dir);
+	free(path);
+	free(link);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("run-folder");
@@ -101,6 +147,7 @@ int main(void)
 	tcase_add_test(t, patterns);
 	tcase_add_test(t, wrong_patterns);
 	tcase_add_test(t, names_of_commands);
+	tcase_add_loop_test(t, link_to_results, 0, ARRAY_SIZE(results));
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
