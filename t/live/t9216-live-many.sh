@@ -4,14 +4,24 @@
 # viewer: 40, in the long form 300.
 test_description='a view of many agents over TCP'
 . "$(dirname "$0")/../lib/lib.sh"
-need jq
+need jq ss
 need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so"
 cc_traced "$BIN/live" "$T/live/app-live.c" || skip_all 'app-live.c cannot be compiled'
 (umask 077 && echo 0123456789abcdef0123456789abcdef >secret)
 n=${VFTR_LONG:+300}
 n=${n:-40}
 last=$((n - 1))
-first_port=23000
+# the first of n ports below those that connections get, which nobody uses: from a number of our own
+# on, as another test may look for some at the same time
+first_port=$(ss -Htan | awk -v n="$n" -v from=$((10000 + $$ * 37 % 20000)) '
+	{ sub(/.*:/, "", $4); used[$4] }
+	END {
+		for (p = from; p < 32768 && free < n; p++)
+			free = p in used ? 0 : free + 1
+		if (free == n)
+			print p - n
+	}')
+[ -n "$first_port" ] || skip_all "there are no $n free ports side by side"
 mkdir many
 
 # agents_begin: n of them, each with a session of its own
