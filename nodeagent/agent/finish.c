@@ -314,6 +314,12 @@ static double sources_s(const struct host *host)
 	return ending_left(part < SOURCES_S ? part : SOURCES_S, SOURCES_KEEP_S);
 }
 
+/* There are processes, and nothing was recorded of any. */
+static bool is_untraced(const struct profile *p)
+{
+	return !p->calls && !p->n_stack_samples;
+}
+
 /* The summary and the logs. whole: at agent 0, else NULL. */
 static int write_results(struct agent *a, const struct profile *node, const struct profile *whole,
 	const char *base, const struct profile_number *numbers, size_t n_numbers)
@@ -322,6 +328,8 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 	int failed;
 
 	a->partial = is_partial(a, whole ? whole : node);
+	if (whole || !a->host.transport)
+		a->nothing_traced = is_untraced(whole ? whole : node);
 	failed = write_summary(a, node, whole, base);
 	if (a->host.n_ever) {
 		failed |= write_node_log(a, node, base, numbers, n_numbers);

@@ -178,6 +178,10 @@ test_expect '--require-profile: 125 where nothing was traced or nothing could be
 	status_of 3 run -q --require-profile -- "$BIN/plain" exit3 2>err
 	status_of 125 run -q -k profile.sample=0 --require-profile -- true 2>err
 	has err "--require-profile asks for"
+	# the process is known, and nothing of what it did
+	status_of 125 run -q -k profile.sample=0 -k memory.active=true -o known --require-profile -- true 2>err
+	has err "--require-profile asks for"
+	is "1 0" "$(json known/profile.json "\"\(.processes) \(.calls)\"")"
 	VFTR_OFF=1 status_of 125 run -q --require-profile -- "$BIN/end" return 2>err
 	status_of 125 run -q --require-profile -o gone -- sh -c "$BIN/end return; rm -r gone; : >gone" 2>err
 	has err "cannot write"

@@ -71,6 +71,7 @@ struct agent {
 	bool abort_on_death; /* if a process of a session dies, the others are to end, too */
 	double within_s;     /* longest wait for the expected ones; 0: for ever */
 	bool partial; /* of what --expect asks for, agents, processes or records are missing */
+	bool nothing_traced;  /* in the results of the job there is no call and no stack sample */
 	struct in_step *step; /* of FORM_STEP, else NULL */
 	pid_t command;	      /* COMMAND, 0: none or ended */
 	int command_status;   /* as from waitpid() */
