@@ -70,16 +70,17 @@ name no session; Ctrl-C ends it" "$(cat said)"
 	wait_for 20 "test -s agent.status"
 	is "" "$(cat agent.err)"'
 
-test_if '[ -n "$(mpi_list)" ]' 'no MPI that can be run here' 'the first of several agents says it' '
-	mkdir several
+test_if '[ -n "$(mpi_list)" ]' 'no MPI that can be run here' 'of several agents the first one says it' '
+	mkdir -m 700 several several/0 several/1
 	cd several
 	mpi=$(mpi_list | head -n 1)
-	env -u VFTR_SESSION timeout -k 5 60 $(mpirun_of $mpi | head -n 1) -np 1 "$AGENT" >said 2>&1 &
-	wait_for 30 "grep -q waiting said"
-	is "vftr-node-agent: waiting for processes of session \`default'"'"', which is that of all of yours that \
-name no session; Ctrl-C ends it" "$(cat said)"
-	kill -TERM $(head -n 1 "$VFTR_RUNTIME_DIR/default.lock")
-	wait $!'
+	env -u VFTR_SESSION timeout -k 5 60 $(mpirun_of $mpi) -np 2 sh -c "
+		VFTR_RUNTIME_DIR=\$PWD/\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK} exec \$1" sh "$AGENT" >said 2>&1 &
+	wait_for 30 "grep -q waiting said && test -s 0/default.lock && test -s 1/default.lock"
+	is 1 "$(grep -c "waiting for processes of session .default.," said)"
+	kill -TERM $(head -n 1 0/default.lock) $(head -n 1 1/default.lock)
+	wait $!
+	is 1 "$(grep -c "no process was traced" said)"'
 
 test_expect 'checklist 3: clients first: the one that leads gets their contacts' '
 	agent clients
