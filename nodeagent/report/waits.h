@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct delay;
 struct profile;
 struct profile_lock;
 struct profile_wait;
@@ -48,6 +49,10 @@ struct wait_cause {
 	uint32_t kind, stack;	       /* of the greatest of these waits */
 	uint64_t most_ns;	       /* its time */
 	struct wait_activity activity; /* what the rank did most meanwhile; 0 ns: not known */
+	/* set by delays_join() of delays/delays.h: the waits that go back to it, by what it did */
+	uint64_t cost_ns;
+	const struct delay *delays; /* by falling cost; NULL for threads */
+	size_t n_delays;
 };
 
 struct waits {

@@ -86,7 +86,15 @@ for mpi in $mpis; do
 		jq -e "(.mpi_wait_s > 3.7) and (.delays |
 			(map(select(.rank == 0).cost_s) | add) > $share * (map(.cost_s) | add))" chain.json
 		jq -e ".delays[0] | .rank == 0 and .path == \"work<culprit<chain<main<init\" and
-			.direct_s < 0.3 * .cost_s" chain.json'
+			.direct_s < 0.3 * .cost_s" chain.json
+		# the same from the sums of the profile alone, as far as these tell it
+		"$VFTR" waits --json chain-$mpi >online.json
+		jq -c "[.delays[] | {rank, path, cost_s, direct_s, t_s}]" online.json
+		jq -e ".delays | (map(select(.rank == 0).cost_s) | add) > $share * (map(.cost_s) | add) and
+			((map(.cost_s) | add) - (map(.t_s) | add) | fabs) < 1e-6" online.json
+		jq -e ".delays[0] | .rank == 0 and (.path | gsub(\" \"; \"\")) == \"work<culprit<chain<main<init\" and
+			.t_s < 0.3 * .cost_s and .own_s > 0.5 and .paths[0].path == .path" online.json
+		"$VFTR" waits chain-$mpi | grep -A 4 "^Who made others wait" | tail -n 1 | grep "^| rank 0 "'
 
 	test_expect "$mpi: a rank that is late before MPI_Allreduce: it and its function are named" '
 		# a busy machine stops the other ranks, too: then it is not the only one that is late

@@ -32,22 +32,22 @@ static char *late_name(const struct json_tree *all, const struct value *delay)
 	return xasprintf("thread %s.%s", number, of);
 }
 
-/* They come by falling time. */
+/* They come by falling cost. */
 static void put_bars(struct html *h, const struct pages *p, const struct value *delays)
 {
 	const size_t n = value_count(delays) < BARS ? value_count(delays) : BARS;
 	const struct value *v = value_first(p->all, delays);
-	const double most = value_real_of(p->all, v, "t_s");
+	const double most = value_real_of(p->all, v, "cost_s");
 	double y = 0.0;
 
 	svg_begin(h, "waits-delays", "Who made others wait",
-		"A bar for each rank or thread: the time that others waited for it, summed over "
-		"them. "
+		"A bar for each rank or thread: the time that others waited, summed over them, and "
+		"that goes back to it along chains of ranks that wait for each other. "
 		"The table below has the same numbers.",
 		SVG_WIDTH, ROW * (double)n);
 	for (size_t i = 0; i < n; i++, v = value_next(p->all, v), y += ROW) {
-		const struct value *s = value_member(p->all, v, "t_s");
-		char *name = late_name(p->all, v), *shown = words_of_number("t_s", s), *title;
+		const struct value *s = value_member(p->all, v, "cost_s");
+		char *name = late_name(p->all, v), *shown = words_of_number("cost_s", s), *title;
 		char exact[VALUE_DIGITS];
 
 		title = xasprintf("%s: %s s", name, value_exact(s, exact) ?: "-");
@@ -121,8 +121,8 @@ static void put_matrix(struct html *h, const struct pages *p)
 
 void page_waits_print(struct html *h, const struct pages *p)
 {
-	static const char *const late[] = {
-		"rank", "thread", "node", "t_s", "calls", "most_kind", "most_path", "most_s", NULL};
+	static const char *const late[] = {"rank", "thread", "node", "cost_s", "t_s", "calls",
+		"path", "most_kind", "most_path", "most_s", NULL};
 	static const char *const places[] = {"kind", "path", "t_s", "calls", "id", NULL};
 	const struct value *delays = page_member(p, "delays");
 

@@ -5,14 +5,18 @@
 #include <stdlib.h>
 
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/report/delays/delays.h"
 #include "nodeagent/report/waits.h"
 
 #define STANDS_OUT 1.5 /* times the mean of all ranks: one rank is to be named */
 #define NEARLY_ALL 0.9 /* of its waits in one call path: it is the only one to be named */
 
+#define BY_CHAINS 1.25 /* times the waits for it: what goes back to a rank is told instead */
+
 struct late {
 	uint32_t rank;
-	uint64_t ns;
+	uint64_t ns;	  /* of waits for it */
+	uint64_t cost_ns; /* of those that go back to it */
 };
 
 struct waited waited_for(const struct facts *facts, uint32_t rank)
@@ -31,18 +35,22 @@ struct waited waited_for(const struct facts *facts, uint32_t rank)
 	return at;
 }
 
-/* The rank for which others wait most, or PROFILE_ELSEWHERE; in *all_ns all waits. */
+/* The rank to which most waits go back, or PROFILE_ELSEWHERE; in *all_ns all waits. */
 static struct late latest_of(const struct profile *p, uint64_t *all_ns)
 {
 	struct late late = {.rank = PROFILE_ELSEWHERE};
+	struct delays d;
 	struct waits w;
 
 	waits_of(p, WAITS_FOR_RANKS, WAITS_ALL, &w);
+	delays_of(p, &d);
+	delays_join(&d, &w);
 	*all_ns = w.ns;
 	for (size_t i = 0; i < w.n_causes && late.rank == PROFILE_ELSEWHERE; i++)
 		if (w.causes[i].rank != PROFILE_ELSEWHERE)
-			late = (struct late){w.causes[i].rank, w.causes[i].ns};
+			late = (struct late){w.causes[i].rank, w.causes[i].ns, w.causes[i].cost_ns};
 	waits_done(&w);
+	delays_done(&d);
 	return late;
 }
 
@@ -75,7 +83,12 @@ void prove_waited(struct finding *f, const struct facts *facts, const struct wai
 static bool stands_out(const struct facts *facts, const struct late *late, uint64_t all_ns)
 {
 	return late->rank != PROFILE_ELSEWHERE &&
-	       (double)late->ns * report_ranks(facts->p) >= STANDS_OUT * (double)all_ns;
+	       (double)late->cost_ns * report_ranks(facts->p) >= STANDS_OUT * (double)all_ns;
+}
+
+static bool is_by_chains(const struct late *late)
+{
+	return (double)late->cost_ns > BY_CHAINS * (double)late->ns;
 }
 
 static bool is_told(const struct facts *facts, uint32_t rank)
@@ -83,6 +96,17 @@ static bool is_told(const struct facts *facts, uint32_t rank)
 	const struct finding *balance = found_by(facts, "load_balance");
 
 	return balance && proven_count(balance, "rank") == profile_rank_shown(facts->p, rank);
+}
+
+/* ", 0.40 s for it in MPI_Recv<step, and the rest for ranks that wait for it" */
+static char *by_chains(const struct facts *facts, const struct waited *w)
+{
+	char *where = waited_where(facts, w);
+	char *text = xasprintf(", %s for it%s, and the rest for ranks that wait for it",
+		quantity_seconds(w->s).text, where);
+
+	free(where);
+	return text;
 }
 
 bool look_late_rank(const struct facts *facts, struct finding *f)
@@ -99,22 +123,23 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 		return false;
 	w = waited_for(facts, late.rank);
 	c = culprit_of(facts, late.rank, ranks);
-	where = waited_where(facts, &w);
-	f->seconds = w.s;
+	where = is_by_chains(&late) ? by_chains(facts, &w) : waited_where(facts, &w);
+	f->seconds = is_by_chains(&late) ? s_of(late.cost_ns) : w.s;
 	finding_say(f, "Rank %" PRIu32 " makes the others wait %s%s.",
-		profile_rank_shown(facts->p, late.rank), amount_of(facts, w.s).text, where);
+		profile_rank_shown(facts->p, late.rank), amount_of(facts, f->seconds).text, where);
 	prove_rank(f, facts->p, late.rank);
 	prove_waited(f, facts, &w);
-	prove_ratio(f, "share", (double)late.ns / (double)all_ns);
+	prove_seconds(f, "cost_s", s_of(late.cost_ns));
+	prove_ratio(f, "share", f->seconds / s_of(all_ns));
 	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
-		(c.own_s - c.mean_s) * ranks >= CULPRIT_PART * w.s) {
+		(c.own_s - c.mean_s) * ranks >= CULPRIT_PART * f->seconds) {
 		char *path = short_path(facts->r, c.stack);
 
 		finding_say(f,
 			"Rank %" PRIu32 " makes the others wait %s%s: it is in %s %.1f x longer "
 			"than the mean.",
-			profile_rank_shown(facts->p, late.rank), amount_of(facts, w.s).text, where,
-			path, c.own_s / c.mean_s);
+			profile_rank_shown(facts->p, late.rank), amount_of(facts, f->seconds).text,
+			where, path, c.own_s / c.mean_s);
 		prove_stack(f, facts->r, c.stack);
 		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
 		free(path);

@@ -2,10 +2,12 @@
 /* Waits for other ranks or threads: where, and for whom. In the summary of layout run and in JSON.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/report/delays/delays.h"
 #include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/waits.h"
@@ -132,6 +134,7 @@ ROW_VALUE(char *, cause_rank, wait_cause,
 ROW_VALUE(const char *, cause_node, wait_cause, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(double, cause_percent, wait_cause, percent_of_all(row, at->ns))
 ROW_VALUE(const char *, cause_title, wait_cause, wait_kind_title(at->kind))
+ROW_VALUE(bool, cause_is_rank, wait_cause, !at->is_thread)
 
 #define CAUSE(title, json, type, member, ...)                                                      \
 	COLUMN(title, json, type, struct wait_cause, member, ##__VA_ARGS__)
@@ -139,6 +142,7 @@ ROW_VALUE(const char *, cause_title, wait_cause, wait_kind_title(at->kind))
 static const struct column cause_columns[] = {
 	COLUMN_GET("Who", NULL, MADE, made, cause_rank, .left = true),
 	COLUMN_GET("Node", NULL, TEXT, text, cause_node, .left = true, .spare = true),
+	CAUSE("Cost[s]", NULL, SECONDS, cost_ns, .mark = cause_is_rank),
 	CAUSE("t[s]", NULL, SECONDS, ns),
 	COLUMN_GET("%", NULL, REAL, real, cause_percent, .decimals = 1),
 	CAUSE("Calls", NULL, COUNT, calls),
@@ -208,23 +212,34 @@ static void print_waits(
 	columns_rest(f, w->n_causes - rows_shown(causes, w->n_causes), "rank", "ranks");
 }
 
+/* late: as of waits_of(). */
+static void find_waits(const struct profile *p, uint32_t late, struct waits *w, struct delays *d)
+{
+	waits_of(p, WAITS_FOR_BOTH, late, w);
+	delays_of(p, d);
+	delays_join(d, w);
+}
+
 void section_waits(FILE *f, const struct report *r)
 {
 	struct waits w;
+	struct delays d;
 
 	if (!r->run || !r->p->n_waits)
 		return;
-	waits_of(r->p, WAITS_FOR_BOTH, WAITS_ALL, &w);
+	find_waits(r->p, WAITS_ALL, &w, &d);
 	fputc('\n', f);
 	print_waits(f, r, &w, PLACES_SHOWN, CAUSES_SHOWN);
 	waits_done(&w);
+	delays_done(&d);
 }
 
 void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most)
 {
 	struct waits w;
+	struct delays d;
 
-	waits_of(r->p, WAITS_FOR_BOTH, late, &w);
+	find_waits(r->p, late, &w, &d);
 	if (w.ns) {
 		print_waits(f, r, &w, most, most);
 	} else {
@@ -232,6 +247,7 @@ void waits_print(FILE *f, const struct report *r, uint32_t late, uint64_t most)
 		print_waits_missing(f, r->p);
 	}
 	waits_done(&w);
+	delays_done(&d);
 }
 
 /* ---- in JSON ----------------------------------------------------------------------------- */
@@ -337,16 +353,79 @@ static void write_activity(struct json *j, const char *key, const struct row *ro
 	free(path);
 }
 
+ROW_VALUE(double, delay_cost, delay, 1e-9 * at->cost_ns)
+ROW_VALUE(double, delay_direct, delay, 1e-9 * at->direct_ns)
+ROW_VALUE(double, delay_own, delay, 1e-9 * at->own_ns)
+ROW_VALUE(bool, delay_has_stack, delay, at->stack != PROFILE_NONE)
+
+#define DELAY(json, type, member, ...) COLUMN(NULL, json, type, struct delay, member, ##__VA_ARGS__)
+
+static const struct column delay_columns[] = {
+	DELAY("id", STACK_ID, stack, .where = delay_has_stack),
+	DELAY("path", PATH, stack, .where = delay_has_stack),
+	COLUMN_GET(NULL, "cost_s", REAL, real, delay_cost),
+	COLUMN_GET(NULL, "direct_s", REAL, real, delay_direct),
+	COLUMN_GET(NULL, "own_s", REAL, real, delay_own),
+};
+static const struct list delay_list = LIST_OF(delay_columns, struct delay);
+
+static void write_delays(struct json *j, const char *key, const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+
+	json_array(j, key);
+	for (size_t i = 0; i < at->n_delays; i++) {
+		const struct row one = {.r = row->r, .at = &at->delays[i]};
+
+		columns_object(j, &delay_list, &one);
+	}
+	json_close(j);
+}
+
+static double direct_s(const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+	double ns = at->n_delays ? 0.0 : (double)at->ns;
+
+	for (size_t i = 0; i < at->n_delays; i++)
+		ns += at->delays[i].direct_ns;
+	return 1e-9 * ns;
+}
+
+/* Of the call path to which most goes back. */
+static bool has_path(const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+
+	return at->n_delays && at->delays->stack != PROFILE_NONE;
+}
+
+ROW_VALUE(double, own_s, wait_cause, at->n_delays ? 1e-9 * at->delays->own_ns : NAN)
+
+static void write_path(struct json *j, const char *key, const struct row *row)
+{
+	const struct wait_cause *at = row->at;
+	char *path = has_path(row) ? report_path(row->r, at->delays->stack) : NULL;
+
+	json_string(j, key, path);
+	free(path);
+}
+
 static const struct column json_cause_columns[] = {
 	CAUSE(NULL, "rank", RANK, rank),
 	COLUMN_GET(NULL, "thread", COUNT, count, cause_thread, .where = cause_has_thread),
 	COLUMN_GET(NULL, "node", TEXT, text, cause_node),
+	COLUMN_GET(NULL, "path", WRITTEN, write, write_path),
+	CAUSE(NULL, "cost_s", SECONDS, cost_ns),
+	COLUMN_GET(NULL, "direct_s", REAL, real, direct_s),
+	COLUMN_GET(NULL, "own_s", REAL, real, own_s),
 	CAUSE(NULL, "calls", COUNT, calls),
 	CAUSE(NULL, "t_s", SECONDS, ns),
 	COLUMN_GET(NULL, "most_kind", TEXT, text, cause_name),
 	CAUSE(NULL, "most_path", PATH, stack),
 	CAUSE(NULL, "most_s", SECONDS, most_ns),
 	COLUMN_GET(NULL, "activity", WRITTEN, write, write_activity),
+	COLUMN_GET(NULL, "paths", WRITTEN, write, write_delays),
 };
 static const struct list json_cause_list = LIST_OF(json_cause_columns, struct wait_cause);
 
@@ -374,8 +453,9 @@ void json_waits(struct json *j, const struct report *r)
 void waits_json(struct json *j, const struct report *r, uint32_t late)
 {
 	struct waits w;
+	struct delays d;
 
-	waits_of(r->p, WAITS_FOR_BOTH, late, &w);
+	find_waits(r->p, late, &w, &d);
 	json_array(j, "waits");
 	for (size_t i = 0; i < w.n_places; i++)
 		columns_object(j, &json_place_list, &(struct row){.r = r, .at = &w.places[i]});
@@ -386,4 +466,5 @@ void waits_json(struct json *j, const struct report *r, uint32_t late)
 	json_close(j);
 	json_waits_missing(j, r->p);
 	waits_done(&w);
+	delays_done(&d);
 }

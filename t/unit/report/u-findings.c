@@ -318,6 +318,29 @@ START_TEST(late_without_more_work)
 }
 END_TEST
 
+/* Ranks 1 to 3 wait each for the one before, which waits itself, but for rank 0. */
+START_TEST(a_chain_of_ranks_goes_back_to_one)
+{
+	const uint32_t receive = add(main_, "MPI_Recv", 600, 200, 3),
+		       work = add(main_, "work", 400, 100, 0);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		wait_for(i, receive, WAIT_LATE_SENDER, 200);
+		*ADD_ELEMENT(p, wait_pairs) =
+			(struct profile_wait_pair){.rank = i + 1, .late = i, .ns = 200 * MS};
+		*ADD_ELEMENT(p, causes) = (struct profile_cause){.stack = receive,
+			.kind = WAIT_LATE_SENDER,
+			.late = i,
+			.activity = i ? receive : work,
+			.ns = 200 * MS};
+	}
+	ck_assert_str_eq(found("late_rank", 600)->text,
+		"Rank 0 makes the others wait 600 ms (6.0 %), 200 ms for it in MPI_Recv<main, and "
+		"the rest for ranks that wait for it.");
+	ck_assert_str_eq(evidence(finding("late_rank"), "wait_path")->text, "MPI_Recv<main<init");
+}
+END_TEST
+
 START_TEST(now_one_now_another)
 {
 	uint32_t reduce = add(main_, "MPI_Allreduce", 600, 200, 0);
@@ -1063,10 +1086,11 @@ int main(void)
 	const TTest *const tests[] = {one_rank_has_more_work, few_samples_name_no_call_path,
 		no_function_stands_out, several_ranks_or_all_but_one, one_node_has_more_work,
 		a_rank_that_was_killed, one_rank_is_late, late_without_more_work,
-		now_one_now_another, the_rank_with_more_work_is_told_once,
-		old_profiles_have_the_function_only, slow_iterations, messages_in_the_wrong_order,
-		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
-		input_and_output, input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+		a_chain_of_ranks_goes_back_to_one, now_one_now_another,
+		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
+		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
+		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
+		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
 		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
