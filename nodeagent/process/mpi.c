@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of a process about MPI: its rank and job, communicators, windows, files. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/process/host.h"
@@ -128,6 +129,12 @@ void process_warn_limits(const struct process *p)
 		host_warn(p->host, false, "%s: %s",
 			k < host->n_warnings ? "others, too" : process_name(p), text);
 	}
+	if (traffic_unlinked(p->traffic))
+		host_warn(p->host, false,
+			"%s: %" PRIu64 " messages on communicators with ranks of another job have "
+			"no partner: more than are kept (16 MiB) came before it was known which "
+			"job",
+			process_name(p), traffic_unlinked(p->traffic));
 }
 
 void process_warn_unseen(const struct process *p)

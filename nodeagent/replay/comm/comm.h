@@ -131,6 +131,9 @@ struct spawn_name;
 void traffic_spawn_name(struct traffic *t, const struct spawn_name *own);
 /* This communicator, which was made by MPI_Comm_spawn, is used at these ticks. */
 void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks);
+/* Messages on such communicators that were given up, as more than 16 MiB of them came before the
+ * other job was known: they have no partner. */
+uint64_t traffic_unlinked(const struct traffic *t);
 /*
  * No more messages come: those that wait until the other job of their intercommunicator is known
  * are given to the matcher without it.

@@ -437,7 +437,8 @@ struct traffic {
 	struct comm **sources;	/* from which others were made, held: spawned.c */
 	size_t n_sources, cap_sources;
 	uint32_t group_costs;	   /* of groups with ranks of two jobs: spawned.c */
-	uint32_t n_held;	   /* messages that wait for the other side of these: spawned.c */
+	uint64_t held_bytes; /* of messages that wait for the other side of these: spawned.c */
+	uint64_t unlinked;   /* traffic_unlinked() */
 	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
 	struct rank_range *ranges; /* the list, or NULL */
 	size_t n_ranges;

@@ -16,22 +16,29 @@
 #include "nodeagent/replay/jobs/spawns.h"
 #include "shm/identity.h"
 
-/* Messages on one communicator, and of a process; then none are held any more. 250 B each */
-#define HELD_MAX     4096u
-#define HELD_ALL_MAX 65536u
+/* Of the messages of a process that wait for their other side; then those of a communicator are
+ * given up: 209 715 of them. Smaller in tests. */
+#ifndef HELD_BYTES_MAX
+#define HELD_BYTES_MAX (16u << 20)
+#endif
 
+/* What the matcher looks at of a struct match_message, its struct message, and of a DONE what was
+ * posted. */
 struct held {
-	struct message posted, m; /* posted: of a DONE */
-	struct match_message told;
+	uint64_t since, until, bytes, posted_bytes;
+	uint32_t tag, ticket, request, flags, thread, path, probes, history;
 	uint32_t rank; /* of the other one */
-	bool done;
+	uint16_t kind, posted_kind;
+	uint8_t mode;
+	bool done, probe, failed, overtaking;
 };
+_Static_assert(sizeof(struct held) == 80, "the number above");
 
 struct spawned {
 	const struct spawn_link *link; /* or NULL */
 	uint64_t id;		       /* with link: the same on both sides */
 	bool is_parent;		       /* with link: the process's job is that of the parents */
-	bool given_up;
+	bool given_up;		       /* its messages, all of which are without a partner then */
 	struct held *held;
 	size_t n_held, cap_held;
 };
@@ -323,7 +330,7 @@ static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t
 		return comm_world(c, rank) == PROFILE_ELSEWHERE
 			       ? MATCH_ELSEWHERE
 			       : match_proc_id(t->match_job, comm_world(c, rank));
-	if (!link)
+	if (!link || c->spawned->given_up)
 		return MATCH_ELSEWHERE;
 	if (c->spawned->is_parent)
 		return other < link->n_children
@@ -333,17 +340,61 @@ static uint64_t place_of(const struct traffic *t, const struct comm *c, uint32_t
 				       : MATCH_ELSEWHERE;
 }
 
-static void tell_matcher(struct traffic *t, const struct comm *c, struct held *h)
+static struct held held_of(
+	uint32_t rank, const struct message *posted, const struct match_message *m)
 {
-	h->told.m = &h->m;
-	h->told.comm = spawned_identity(c);
-	h->told.peer = place_of(t, c, h->rank);
+	return (struct held){.since = m->since,
+		.until = m->until,
+		.bytes = m->m->bytes,
+		.posted_bytes = posted ? posted->bytes : 0,
+		.tag = m->m->field,
+		.ticket = m->m->ticket,
+		.request = posted ? posted->request : m->m->request,
+		.flags = m->m->flags,
+		.thread = m->thread,
+		.path = m->path,
+		.probes = m->probes,
+		.history = m->history,
+		.rank = rank,
+		.kind = (uint16_t)m->m->kind,
+		.posted_kind = posted ? (uint16_t)posted->kind : 0,
+		.mode = (uint8_t)m->mode,
+		.done = posted,
+		.probe = m->probe,
+		.failed = m->failed,
+		.overtaking = m->overtaking};
+}
+
+static void tell_matcher(struct traffic *t, const struct comm *c, const struct held *h)
+{
+	const struct message m = {.kind = h->kind,
+		.field = h->tag,
+		.ticket = h->ticket,
+		.request = h->request,
+		.flags = h->flags,
+		.bytes = h->bytes};
+	const struct message posted = {
+		.kind = h->posted_kind, .request = h->request, .bytes = h->posted_bytes};
+	const struct match_message told = {.m = &m,
+		.comm = c->spawned->given_up ? c->id : spawned_identity(c),
+		.peer = place_of(t, c, h->rank),
+		.since = h->since,
+		.until = h->until,
+		.thread = h->thread,
+		.path = h->path,
+		.probes = h->probes,
+		.mode = h->mode,
+		.history = h->history,
+		.probe = h->probe,
+		.failed = h->failed,
+		.overtaking = h->overtaking};
+
 	if (!t->match)
 		return;
 	if (h->done)
-		match_process_done(t->match, &h->posted, &h->told);
+		match_process_done(t->match, &posted, &told);
 	else
-		match_process_message(t->match, &h->told);
+		match_process_message(t->match, &told);
 }
 
 static void tell_held(struct traffic *t, struct comm *c)
@@ -352,10 +403,19 @@ static void tell_held(struct traffic *t, struct comm *c)
 
 	for (size_t i = 0; i < s->n_held; i++)
 		tell_matcher(t, c, &s->held[i]);
-	t->n_held -= (uint32_t)s->n_held;
+	t->held_bytes -= s->n_held * sizeof(*s->held);
 	free(s->held);
 	s->held = NULL;
 	s->n_held = s->cap_held = 0;
+}
+
+/* The order of messages tells which belong together, so that once some have none, none have. */
+static void give_up(struct traffic *t, struct comm *c)
+{
+	for (size_t i = 0; i < c->spawned->n_held; i++)
+		t->unlinked += !c->spawned->held[i].done;
+	c->spawned->given_up = true;
+	tell_held(t, c);
 }
 
 static const struct spawn_link *find_link(struct traffic *t, const struct comm *c, uint64_t used)
@@ -424,7 +484,7 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 {
 	struct spawned *s = c->spawned;
 
-	if (s && (s->link || s->given_up))
+	if (s && s->link)
 		return s->link;
 	if (!is_spawned(t, c))
 		return NULL;
@@ -450,24 +510,23 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struct message *posted,
 	const struct match_message *m)
 {
-	struct held h = {.m = *m->m, .told = *m, .rank = rank, .done = posted};
-	const bool known = spawned_link(t, c, m->until);
+	const bool is_over = c->spawned && c->spawned->given_up;
+	const bool known = is_over || spawned_link(t, c, m->until);
 	struct spawned *s = c->spawned;
+	struct held h;
 
 	if (!s)
 		return false;
-	if (posted)
-		h.posted = *posted;
-	if (known || s->given_up) {
+	h = held_of(rank, posted, m);
+	if (known) {
+		t->unlinked += is_over && !posted;
 		tell_matcher(t, c, &h);
 		return true;
 	}
 	*LIST_ADD(s, held) = h;
-	t->n_held++;
-	if (s->n_held >= HELD_MAX || t->n_held >= HELD_ALL_MAX) {
-		s->given_up = true;
-		tell_held(t, c);
-	}
+	t->held_bytes += sizeof(h);
+	if (t->held_bytes + sizeof(h) > HELD_BYTES_MAX)
+		give_up(t, c);
 	return true;
 }
 
@@ -495,6 +554,11 @@ bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)
 		if ((is_parent ? link->children : link->parents)[i] == rank)
 			return has_other(c, i);
 	return false;
+}
+
+uint64_t traffic_unlinked(const struct traffic *t)
+{
+	return t->unlinked;
 }
 
 uint32_t spawned_side(const struct comm *c)

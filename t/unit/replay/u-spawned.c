@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages between a job and one that it has spawned, before it is known which one that is. */
+#define HELD_BYTES_MAX (6000u * 80)
+#include "nodeagent/replay/comm/spawned.c"
+#include "t/unit/replay/traffic-by-hand.h"
+
+enum { PARENT = 1, CHILD = 9, BETWEEN = 5, EARLY = 5000 };
+
+static const struct spawn_name parent_name = {1, 0}, child_name = {2, 0};
+static struct person child;
+static struct sync *both;
+static struct match_node *node;
+static struct match_process *match[2];
+static unsigned exact, others;
+
+static void count_pair(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_label label)
+{
+	(void)arg;
+	++*(label == MATCH_EXACT && s->ticket == r->ticket ? &exact : &others);
+}
+
+static void count_unmatched(void *arg, const struct match_send *s, const struct match_receive *r,
+	enum match_reason reason)
+{
+	(void)arg;
+	(void)s;
+	(void)r;
+	(void)reason;
+	others++;
+}
+
+/* One process in each job, and what MPI_Comm_spawn and MPI_Comm_get_parent have made. */
+static void define_between(struct person *p, enum wire_comm_kind kind, uint64_t id)
+{
+	const struct wire_run runs[] = {{WIRE_UNKNOWN, 0, 1}, {0, 1, 1}};
+	struct comm_packet c = {.m = {.number = BETWEEN,
+					.id = id,
+					.kind = kind,
+					.size = 1,
+					.remote_size = 1,
+					.runs = ARRAY_SIZE(runs)}};
+
+	memcpy(c.runs, runs, sizeof(runs));
+	ck_assert_ptr_null(traffic_define_comm(p->traffic, &c.m, sizeof(runs)));
+}
+
+static void be_born_in(struct person *p, uint64_t job, const struct spawn_name *name)
+{
+	be_born(p, both, 0);
+	traffic_rank(p->traffic, 0, job);
+	traffic_spawn_name(p->traffic, name);
+	match[p == &child] = match_process_new(node, match_proc_id(job, 0), false);
+	traffic_match(p->traffic, match[p == &child], job);
+}
+
+static void jobs_up(void)
+{
+	const struct match_node_options options = {
+		.match = {.pair = count_pair, .unmatched = count_unmatched}};
+
+	ticks = START;
+	conf = conf_default();
+	exact = others = 0;
+	both = sync_of_ranks(1);
+	node = match_node_new(&options);
+	be_born_in(&me, PARENT, &parent_name);
+	be_born_in(&child, CHILD, &child_name);
+	define_between(&me, WIRE_COMM_SPAWN, 500);
+	define_between(&child, WIRE_COMM_PARENT, 600);
+}
+
+static void jobs_down(void)
+{
+	die_out(&me);
+	die_out(&child);
+	sync_free(both);
+	match_node_free(node);
+	conf_free(conf);
+}
+
+/* No more messages come. */
+static void jobs_end(void)
+{
+	traffic_spawned_end(me.traffic);
+	traffic_spawned_end(child.traffic);
+	traffic_match(me.traffic, NULL, PARENT);
+	traffic_match(child.traffic, NULL, CHILD);
+	for (int i = 0; i < 2; i++)
+		match_process_end(match[i]);
+	match_node_end(node);
+}
+
+static struct comm *between(struct person *p)
+{
+	struct comm *c;
+
+	ck_assert_ptr_null(find_comm(p->traffic, BETWEEN, &c));
+	return c;
+}
+
+/* The parent sends number n to the child. */
+static void send_and_receive(uint32_t n)
+{
+	const struct message sent = {.kind = RECORD_SEND, .field = 7, .ticket = n, .bytes = n},
+			     got = {.kind = RECORD_RECV, .field = 7, .ticket = n, .bytes = n};
+	const struct match_message send = {.m = &sent, .since = 10 * n + 1, .until = 10 * n + 2},
+				   receive = {.m = &got, .since = 10 * n + 3, .until = 10 * n + 4};
+
+	ck_assert(spawned_match(me.traffic, between(&me), 0, NULL, &send));
+	ck_assert(spawned_match(child.traffic, between(&child), 0, NULL, &receive));
+}
+
+static void other_job_is_known(void)
+{
+	uint32_t parents[] = {0};
+
+	spawns_hear_link(sync_spawns(both), &(struct spawn_link){.comm = 500,
+						    .parent_job = PARENT,
+						    .child_job = CHILD,
+						    .parents = parents,
+						    .n_parents = 1,
+						    .n_children = 1});
+}
+
+START_TEST(many_messages_wait_for_the_other_job)
+{
+	for (uint32_t n = 0; n < EARLY; n++)
+		send_and_receive(n);
+	ck_assert_uint_eq(exact + others, 0);
+	other_job_is_known();
+	send_and_receive(EARLY);
+	jobs_end();
+	ck_assert_uint_eq(exact, EARLY + 1);
+	ck_assert_uint_eq(others, 0);
+	ck_assert_uint_eq(me.traffic->held_bytes + child.traffic->held_bytes, 0);
+	ck_assert_uint_eq(traffic_unlinked(me.traffic) + traffic_unlinked(child.traffic), 0);
+}
+END_TEST
+
+/* Of more messages than are kept none has a partner, none a wrong one, and they are counted; the
+ * job is found all the same. */
+START_TEST(more_messages_than_are_kept)
+{
+	const uint32_t n = HELD_BYTES_MAX / sizeof(struct held) + 10;
+
+	for (uint32_t i = 0; i < n; i++)
+		send_and_receive(i);
+	ck_assert_ptr_null(spawned_link(me.traffic, between(&me), 0));
+	other_job_is_known();
+	ck_assert_ptr_nonnull(spawned_link(me.traffic, between(&me), 0));
+	ck_assert_uint_eq(spawned_identity(between(&me)), 500);
+	send_and_receive(n);
+	jobs_end();
+	ck_assert_uint_eq(exact, 0);
+	ck_assert_uint_eq(traffic_unlinked(me.traffic), n + 1);
+	ck_assert_uint_eq(traffic_unlinked(child.traffic), n + 1);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		many_messages_wait_for_the_other_job, more_messages_than_are_kept};
+	Suite *s = suite_create("spawned");
+	TCase *c = tcase_create("spawned");
+
+	tcase_add_checked_fixture(c, jobs_up, jobs_down);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		tcase_add_test(c, tests[i]);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
