@@ -264,8 +264,8 @@ static inline int32_t wire_other(int32_t rank)
 struct wire_comm {
 	struct wire_head head;
 	uint64_t id; /* the same in all its members of one job: identity.h */
-	/* of ACCEPT, by its root, and of FROM_GROUP with members of two jobs: the same on both
-	 * sides; 0: not known */
+	/* of ACCEPT, by its root, and of FROM_GROUP and INTER with members of two jobs: the same on
+	 * both sides; 0: not known */
 	uint64_t port;
 	uint32_t number;      /* in this process, from 1, never reused */
 	uint32_t parent;      /* number of the communicator it was made from, or 0 */

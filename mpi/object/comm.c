@@ -266,7 +266,8 @@ static uint64_t identity_of_members(struct mpi_comm *c, uint64_t more)
 	const uint64_t count = vftr_identity_count(base);
 
 	/* the other job has another world, and the same count */
-	if (c->kind == WIRE_COMM_FROM_GROUP && vftr_members_have_others(c->members))
+	if ((c->kind == WIRE_COMM_FROM_GROUP || c->kind == WIRE_COMM_INTER) &&
+		vftr_members_have_others(c->members))
 		c->port = identity_mix(more, count);
 	return identity_mix(base, count);
 }
@@ -283,6 +284,32 @@ static void enlist(struct mpi_comm *c, uint32_t number, uint32_t parent_number)
 		destroy(c);
 }
 
+/* Completes the members of one with ranks of two jobs. Returns the number of what leads from one
+ * job to the other, or that of its parent. */
+static uint32_t find_jobs(struct mpi_comm *c, uint32_t parent)
+{
+	struct comm_members *m;
+	MPI_Comm origin;
+	uint32_t number;
+
+	if (!c->remote_size || !vftr_members_have_unknown(c->members))
+		return parent;
+	m = vftr_members_of_jobs(c, &origin, &number);
+	if (!m)
+		return parent;
+	vftr_members_drop(c->members);
+	c->members = m;
+	if (vftr_comm_number(origin) == number)
+		vftr_comm_find(origin); /* the agent is to know it */
+	return number;
+}
+
+/* The two sides of these do not know each other. */
+static bool joins_jobs(enum wire_comm_kind kind)
+{
+	return kind == WIRE_COMM_SPAWN || kind == WIRE_COMM_PARENT || kind == WIRE_COMM_ACCEPT;
+}
+
 void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, uint64_t more)
 {
 	const bool by_parent = made_by_all_of_parent(kind) && parent != MPI_COMM_NULL;
@@ -290,6 +317,7 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 		by_parent || (kind == WIRE_COMM_FROM_GROUP && parent != MPI_COMM_NULL);
 	const uint64_t settled = by_parent ? vftr_comm_identity(parent, kind, more) : 0;
 	struct mpi_comm *c = NULL, *from = find_parent(parent);
+	uint32_t number, parent_number = from->number;
 
 	if (handle != MPI_COMM_NULL)
 		c = describe(handle, kind);
@@ -300,6 +328,8 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	else
 		/* each side of MPI_Intercomm_create has another parent, and knows other members */
 		c->members = vftr_members_new(c, has_its_members ? from : NULL);
+	if (kind == WIRE_COMM_INTER)
+		parent_number = find_jobs(c, parent_number);
 	if (kind == WIRE_COMM_ACCEPT) /* only the root knows the port */
 		c->port = more;
 	if (!by_parent)
@@ -308,7 +338,10 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 		c->id = settled; /* as of MPI_Comm_idup, whose members are not known yet */
 	else
 		c->id = identity_mix(settled, c->members ? c->members->hash : 0);
-	enlist(c, new_number(), from->number);
+	number = new_number();
+	if (joins_jobs(kind))
+		vftr_members_keep_origin(c, number);
+	enlist(c, number, parent_number);
 }
 
 void vftr_comm_made_as(

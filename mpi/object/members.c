@@ -73,6 +73,14 @@ bool vftr_members_have_others(const struct comm_members *m)
 	return false;
 }
 
+bool vftr_members_have_unknown(const struct comm_members *m)
+{
+	for (uint32_t i = 0; m && i < m->n_runs; i++)
+		if (m->run[i].first == WIRE_UNKNOWN)
+			return true;
+	return false;
+}
+
 /* An intercommunicator of two jobs: of its remote group nothing is known. */
 static bool is_between_jobs(const struct mpi_comm *c)
 {
@@ -220,22 +228,104 @@ static struct comm_members *members_of_both(struct comm_members *local, struct c
 	return m;
 }
 
-struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi_comm *from)
+static struct comm_members *members_of(const struct mpi_comm *c, const struct others *o)
 {
 	struct comm_members *local, *remote;
-	struct others o;
 	struct world w;
 
 	if (!vftr_world_open(&w))
 		return NULL;
-	others_open(&o, from);
-	local = members_of_group(c->handle, c->size, &w, &o, PMPI_Comm_group);
+	local = members_of_group(c->handle, c->size, &w, o, PMPI_Comm_group);
 	remote = c->remote_size ? members_of_group(
-					  c->handle, c->remote_size, &w, &o, PMPI_Comm_remote_group)
+					  c->handle, c->remote_size, &w, o, PMPI_Comm_remote_group)
 				: NULL;
-	others_close(&o);
 	vftr_world_close(&w);
 	return c->remote_size ? members_of_both(local, remote) : local;
+}
+
+struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi_comm *from)
+{
+	struct comm_members *m;
+	struct others o;
+
+	others_open(&o, from);
+	m = members_of(c, &o);
+	others_close(&o);
+	return m;
+}
+
+/* ---- the other sides of intercommunicators between jobs ---- */
+
+struct origin {
+	MPI_Group group; /* of the other side */
+	MPI_Comm handle;
+	uint32_t number, size;
+};
+
+static struct origin origins[ORIGINS_MAX];
+static uint32_t n_origins;
+static uint32_t origins_lock; /* of those who add one; who reads takes the number first */
+
+void vftr_members_keep_origin(const struct mpi_comm *c, uint32_t number)
+{
+	struct origin o = {.handle = c->handle, .number = number, .size = c->remote_size};
+
+	if (!c->members || !number || !is_between_jobs(c) ||
+		PMPI_Comm_remote_group(c->handle, &o.group) != MPI_SUCCESS)
+		return;
+	spin_lock(&origins_lock);
+	if (n_origins < ORIGINS_MAX) {
+		origins[n_origins] = o;
+		store_release(&n_origins, n_origins + 1); /* pairs with vftr_members_of_jobs() */
+		o.group = MPI_GROUP_NULL;
+	}
+	spin_unlock(&origins_lock);
+	if (o.group != MPI_GROUP_NULL)
+		PMPI_Group_free(&o.group);
+}
+
+void vftr_members_forget_origins(void)
+{
+	spin_lock(&origins_lock);
+	for (uint32_t i = 0; i < n_origins; i++)
+		PMPI_Group_free(&origins[i].group);
+	n_origins = 0;
+	spin_unlock(&origins_lock);
+}
+
+static struct comm_members *members_by_origin(const struct mpi_comm *c, const struct origin *from)
+{
+	struct others o = {
+		.group = from->group, .size = from->size, .bytes = from->size * sizeof(*o.member)};
+	struct comm_members *m;
+
+	o.member = vftr_memory_take(o.bytes);
+	if (!o.member)
+		return NULL;
+	for (uint32_t i = 0; i < o.size; i++)
+		o.member[i] = wire_other((int32_t)i);
+	m = members_of(c, &o);
+	vftr_memory_give(o.member, o.bytes);
+	return m;
+}
+
+struct comm_members *vftr_members_of_jobs(
+	const struct mpi_comm *c, MPI_Comm *origin, uint32_t *number)
+{
+	/* pairs with vftr_members_keep_origin() */
+	const uint32_t n = load_acquire(&n_origins);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct comm_members *m = members_by_origin(c, &origins[i]);
+
+		if (m && vftr_members_have_others(m) && !vftr_members_have_unknown(m)) {
+			*origin = origins[i].handle;
+			*number = origins[i].number;
+			return m;
+		}
+		vftr_members_drop(m);
+	}
+	return NULL;
 }
 
 struct comm_members *vftr_members_share(struct comm_members *m)

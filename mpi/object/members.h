@@ -32,5 +32,23 @@ void vftr_members_define(const struct mpi_comm *c);
 
 /* True if some are members of another job that the agent may know; m may be NULL. */
 bool vftr_members_have_others(const struct comm_members *m);
+/* True if nothing is known of some; m may be NULL. */
+bool vftr_members_have_unknown(const struct comm_members *m);
+
+/*
+ * Notes the other side of an intercommunicator between two jobs, which has this number. Its ranks
+ * are found in communicators that have no parent with ranks of both jobs. The first ORIGINS_MAX of
+ * a process are kept, until vftr_members_forget_origins(), before MPI_Finalize.
+ */
+#define ORIGINS_MAX 16
+void vftr_members_keep_origin(const struct mpi_comm *c, uint32_t number);
+void vftr_members_forget_origins(void);
+/*
+ * The members of an intercommunicator, all of which are in this job or on the other side of one
+ * noted before; in *origin and *number the first one of these, whose handle may have been freed.
+ * NULL: there is none.
+ */
+struct comm_members *vftr_members_of_jobs(
+	const struct mpi_comm *c, MPI_Comm *origin, uint32_t *number);
 
 #endif

@@ -2,12 +2,13 @@
 /*
  * The start: after MPI_Init or MPI_Init_thread, from whatever language, or the
  * first session of a program that has no MPI_COMM_WORLD, the agent learns this
- * process's place in the world. Only local calls are made. At the end there is
- * nothing to do: nothing here costs MPI_Finalize any time.
+ * process's place in the world. Only local calls are made. At the end groups are
+ * freed that only ranks of several jobs have: nothing here costs MPI_Finalize any time.
  */
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/members.h"
 #include "mpi/recorder/look.h"
 #include "mpi/recorder/recorders.h"
 #include "mpi/recorder/request.h"
@@ -144,6 +145,7 @@ void vftr_end_session_init(struct mpi_call *k)
 void vftr_begin_finalize(struct mpi_call *k)
 {
 	(void)k;
+	vftr_members_forget_origins();
 }
 
 void vftr_end_finalize(struct mpi_call *k)

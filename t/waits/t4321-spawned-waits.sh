@@ -18,11 +18,11 @@ for mpi in $mpis; do
 	fi
 	test_expect "$mpi: the program runs, and has stamped calls of each property" "
 		known_run spawn $mpi 2
-		[ \$(grep -c '^meant ' truth.spawn.$mpi) -eq 34 ]"
+		[ \$(grep -c '^meant ' truth.spawn.$mpi) -eq 38 ]"
 	known_rows spawn "$mpi"
 	test_expect "$mpi: each message between the two jobs has its partner" "
 		jq -c .matching spawn-$mpi/profile.json
-		jq -e '.matching | .pairs.exact == 14 * 6 + 1 and ([.unmatched_sends[], .unmatched_recvs[]] | add) == 0' \
+		jq -e '.matching | .pairs.exact == 16 * 6 + 1 and ([.unmatched_sends[], .unmatched_recvs[]] | add) == 0' \
 			spawn-$mpi/profile.json"
 done
 done_testing

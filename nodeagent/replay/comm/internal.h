@@ -79,6 +79,8 @@ struct comm {
 /* A number for the group of a communicator between two jobs that the process is in; 0: not known.
  */
 uint32_t spawned_side(const struct comm *c);
+/* True if ranks of both jobs are known to be in one group of an intercommunicator. */
+bool spawned_is_mixed(const struct comm *c);
 static inline bool has_spawned_side(const struct comm *c)
 {
 	return c->spawned && spawned_side(c);

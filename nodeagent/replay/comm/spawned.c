@@ -39,6 +39,8 @@ struct spawned {
 	uint64_t id;		       /* with link: the same on both sides */
 	bool is_parent;		       /* with link: the process's job is that of the parents */
 	bool given_up;		       /* its messages, all of which are without a partner then */
+	bool is_mixed;		       /* with link: a group of it has ranks of both jobs */
+	uint32_t side;		       /* with link: spawned_side() */
 	struct held *held;
 	size_t n_held, cap_held;
 };
@@ -97,10 +99,10 @@ void spawned_sources_free(struct traffic *t)
 	t->n_sources = t->cap_sources = 0;
 }
 
-/* By its members, one of several of the same tag. */
+/* By its members, one of several of the same tag or the same members. */
 static bool is_made_by_group(const struct comm *c)
 {
-	return c->kind == WIRE_COMM_FROM_GROUP && c->port;
+	return (c->kind == WIRE_COMM_FROM_GROUP || c->kind == WIRE_COMM_INTER) && c->port;
 }
 
 void spawned_define(struct traffic *t, struct comm *c)
@@ -122,14 +124,22 @@ static uint32_t end_of_run(const struct comm *c, size_t i)
 	return i + 1 < c->n_runs ? c->runs[i + 1].before : c->members;
 }
 
-/* As the application has made it of the same runs: mpi/object/members.c. */
-static uint64_t hash_of_members(const struct comm *c)
+static size_t remote_runs(const struct comm *c)
 {
-	uint64_t hash[2];
-	size_t remote = 0, i = 0;
+	size_t remote = 0;
 
 	while (remote < c->n_runs && c->runs[remote].before < c->remote_size)
 		remote++;
+	return remote;
+}
+
+/* As the application has made it of the same runs: mpi/object/members.c. */
+static uint64_t hash_of_members(const struct comm *c)
+{
+	const size_t remote = remote_runs(c);
+	uint64_t hash[2];
+	size_t i = 0;
+
 	for (int group = 0; group < 2; group++) {
 		const size_t end = group ? c->n_runs : remote;
 
@@ -197,15 +207,17 @@ static bool is_affordable(struct traffic *t, const struct comm *c, const struct 
 	return true;
 }
 
-/*
- * The same on both sides: of the members by their places in the groups of the intercommunicator
- * that leads from one job to the other, whichever of the groups is the own one. 0: not known.
- */
-static uint64_t hash_of_group(const struct comm *c, const struct comm *inter)
-{
-	uint64_t own = 1, other = 1;
+/* Of the members of a group: as this job names them, and as the other one does. */
+struct hash_of_group {
+	uint64_t own, other;
+};
 
-	for (size_t i = 0; i < c->n_runs; i++) {
+/* Of the runs from `from' to before `end'. False: not all members are known. */
+static bool hash_group(const struct comm *c, size_t from, size_t end, const struct comm *inter,
+	struct hash_of_group *to)
+{
+	*to = (struct hash_of_group){1, 1};
+	for (size_t i = from; i < end; i++) {
 		const struct run *r = &c->runs[i];
 
 		for (uint32_t k = 0; k < end_of_run(c, i) - r->before; k++) {
@@ -215,12 +227,31 @@ static uint64_t hash_of_group(const struct comm *c, const struct comm *inter)
 						      : (uint32_t)wire_other((int32_t)member);
 
 			if (r->first == WIRE_UNKNOWN || place == UINT32_MAX)
-				return 0;
-			own = identity_mix(own, place << 1 | is_own);
-			other = identity_mix(other, place << 1 | !is_own);
+				return false;
+			to->own = identity_mix(to->own, place << 1 | is_own);
+			to->other = identity_mix(to->other, place << 1 | !is_own);
 		}
 	}
-	return identity_of_both(own, other);
+	return true;
+}
+
+/*
+ * The same on both sides: of the members by their places in the groups of the intercommunicator
+ * that leads from one job to the other, whichever of the groups is the own one, of that and of c.
+ * 0: not known.
+ */
+static uint64_t hash_of_groups(const struct comm *c, const struct comm *inter)
+{
+	const size_t remote = remote_runs(c);
+	struct hash_of_group far, near;
+
+	if (!hash_group(c, 0, remote, inter, &far) ||
+		!hash_group(c, remote, c->n_runs, inter, &near))
+		return 0;
+	if (!c->remote_size)
+		return identity_of_both(near.own, near.other);
+	return identity_of_both(
+		identity_of_both(near.own, far.own), identity_of_both(near.other, far.other));
 }
 
 static void complete_group(struct traffic *t, struct comm *c, struct comm *of)
@@ -229,12 +260,11 @@ static void complete_group(struct traffic *t, struct comm *c, struct comm *of)
 	uint64_t members = 0;
 
 	if (has_others(c) && is_affordable(t, c, origin))
-		members = hash_of_group(c, origin);
+		members = hash_of_groups(c, origin);
 	if (!members)
 		return;
 	c->origin = comm_hold(origin);
-	c->way = identity_mix(
-		identity_mix(identity_mix(of->way, c->port), members), WIRE_COMM_FROM_GROUP);
+	c->way = identity_mix(identity_mix(identity_mix(of->way, c->port), members), c->kind);
 	c->joins = true;
 }
 
@@ -428,26 +458,59 @@ static const struct spawn_link *find_link(struct traffic *t, const struct comm *
 					  : spawns_of_job(sync_spawns(t->sync), t->job);
 }
 
-/* The first member that is one of the parents, by its rank among these. Of communicators that were
- * made at once, as of MPI_Comm_split, no two have it. */
-static uint32_t first_parent(const struct comm *c)
+/* The first one of the parents in the runs from `from' to before `end', by its rank among these. */
+static uint32_t first_parent_in(const struct comm *c, size_t from, size_t end)
 {
 	const struct spawned *s = c->spawned;
-	const uint32_t from = c->remote_size && s->is_parent ? c->remote_size : 0;
 
-	for (size_t i = 0; i < c->n_runs; i++) {
-		const struct run *r = &c->runs[i];
-		const int32_t first = r->first;
+	for (size_t i = from; i < end; i++) {
+		const int32_t first = c->runs[i].first;
 
-		if (r->before < from || s->is_parent != (first >= 0))
+		if (s->is_parent != (first >= 0))
 			continue;
 		if (!s->is_parent)
-			return place_among_others(c, r->before);
+			return place_among_others(c, c->runs[i].before);
 		for (uint32_t k = 0; k < s->link->n_parents; k++)
 			if (s->link->parents[k] == (uint32_t)first)
 				return k;
 	}
 	return UINT32_MAX;
+}
+
+/* A member that is one of the parents, the same one in both groups. Of communicators that were made
+ * at once, as of MPI_Comm_split, no two have it. */
+static uint32_t first_parent(const struct comm *c)
+{
+	const size_t remote = remote_runs(c);
+	const uint32_t far = first_parent_in(c, 0, remote),
+		       near = first_parent_in(c, remote, c->n_runs);
+
+	return far < near ? far : near;
+}
+
+/* A number for the own group, other than that of the other one: by the job, or, if there are ranks
+ * of both jobs in a group, by a member. */
+static uint32_t side_of(const struct comm *c)
+{
+	const struct spawned *s = c->spawned;
+	const uint32_t parent =
+		s->is_mixed ? first_parent_in(c, remote_runs(c), c->n_runs) : UINT32_MAX;
+
+	if (parent < UINT32_MAX)
+		return 1 + parent;
+	return s->is_parent && !s->is_mixed ? UINT32_MAX - 2 : UINT32_MAX - 3;
+}
+
+/* True if a group of an intercommunicator has ranks of both jobs, or the own one has none of this
+ * job. */
+static bool is_mixed(const struct comm *c)
+{
+	const size_t remote = remote_runs(c);
+
+	for (size_t i = 0; i < c->n_runs && c->remote_size; i++)
+		if ((c->runs[i].first >= 0) != (i >= remote))
+			return true;
+	return false;
 }
 
 /* The same on both sides. */
@@ -499,6 +562,8 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 	if (s->link) {
 		s->is_parent = s->link->parent_job == t->job;
 		s->id = linked_identity(c);
+		s->is_mixed = is_mixed(c);
+		s->side = side_of(c);
 		c->local_of = 0; /* more of its members are known */
 		tell_held(t, c);
 		spawned_tell(t, c);
@@ -563,9 +628,12 @@ uint64_t traffic_unlinked(const struct traffic *t)
 
 uint32_t spawned_side(const struct comm *c)
 {
-	if (!c->spawned->link)
-		return 0;
-	return c->spawned->is_parent ? UINT32_MAX - 2 : UINT32_MAX - 3;
+	return c->spawned->link ? c->spawned->side : 0;
+}
+
+bool spawned_is_mixed(const struct comm *c)
+{
+	return c->spawned && c->spawned->is_mixed;
 }
 
 bool spawned_is_linked(const struct traffic *a, const struct traffic *b)

@@ -26,6 +26,7 @@ static MPI_Comm created;       /* of merged, without rank 1 */
 static MPI_Comm grouped = MPI_COMM_NULL; /* the same, made by these alone */
 static MPI_Comm grid, column;		 /* of merged: 2 x 2; the same ranks as in half */
 static MPI_Comm met, met_merged;	 /* by a port of the parents; merged of that */
+static MPI_Comm linked, crossed; /* by MPI_Intercomm_create, of both jobs; of even and odd ranks */
 
 /* Works until these ranks are in their nth call, and then so many ms more. */
 static void bottleneck(unsigned ranks, int nth, int ms)
@@ -399,6 +400,42 @@ static void met_merged_late_at_allreduce(void)
 	KNOWN_CALL(NXN, 1, NOBODY, MPI_Allreduce, &data, &sum, 1, MPI_INT, MPI_SUM, met_merged);
 }
 
+/* ---- by MPI_Intercomm_create --------------------------------------------------------------------
+ */
+
+static void message_from_last(MPI_Comm on)
+{
+	if (known_rank == CHILD(1)) {
+		bottleneck(BIT(0), 1, 8);
+		KNOWN_CALL(SEND, 1, 0, MPI_Send, &data, 1, MPI_INT, 0, 1, on);
+	} else if (known_rank == 0) {
+		KNOWN_CALL(LATE_SENDER, 1, CHILD(1), MPI_Recv, &data, 1, MPI_INT, 1, 1, on,
+			MPI_STATUS_IGNORE);
+	}
+}
+
+static void linked_late_child(void)
+{
+	message_from_last(linked);
+}
+
+static void linked_late_at_barrier(void)
+{
+	late(1);
+	KNOWN_CALL(BARRIER, 1, is_child(), MPI_Barrier, linked);
+}
+
+static void crossed_late_child(void)
+{
+	message_from_last(crossed);
+}
+
+static void crossed_late_at_barrier(void)
+{
+	late(CHILD(1));
+	KNOWN_CALL(BARRIER, 1, known_rank % 2, MPI_Barrier, crossed);
+}
+
 static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_parent, "late_sender MPI_Recv message 1 bottleneck"),
 	KNOWN_PROPERTY(late_child, "late_sender MPI_Recv message 3 bottleneck"),
@@ -441,7 +478,28 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(late_to_merge_met, "nxn MPI_Intercomm_merge late_to_merge_met 3 bottleneck"),
 	KNOWN_PROPERTY(met_merged_late_at_allreduce,
 		"nxn MPI_Allreduce met_merged_late_at_allreduce 2 bottleneck"),
+	KNOWN_PROPERTY(linked_late_child, "late_sender MPI_Recv message_from_last 3 bottleneck"),
+	KNOWN_PROPERTY(
+		linked_late_at_barrier, "barrier MPI_Barrier linked_late_at_barrier 1 bottleneck"),
+	KNOWN_PROPERTY(crossed_late_child, "late_sender MPI_Recv message_from_last 3 bottleneck"),
+	KNOWN_PROPERTY(crossed_late_at_barrier,
+		"barrier MPI_Barrier crossed_late_at_barrier 3 bottleneck"),
 };
+
+/* Leaders are ranks 0 and PARENTS; 0 and 1. */
+KNOWN_UNTRACED static void link_and_cross(int child)
+{
+	MPI_Comm all, half_of_all;
+	int rank;
+
+	MPI_Intercomm_merge(both, child, &all);
+	MPI_Comm_rank(all, &rank);
+	MPI_Comm_split(all, rank % 2, 0, &half_of_all);
+	MPI_Intercomm_create(MPI_COMM_WORLD, 0, all, child ? 0 : PARENTS, 7, &linked);
+	MPI_Intercomm_create(half_of_all, 0, all, rank % 2 ? 0 : 1, 7, &crossed);
+	MPI_Comm_free(&half_of_all);
+	MPI_Comm_free(&all);
+}
 
 static void meet_at_port(int child)
 {
@@ -465,8 +523,8 @@ static void meet_at_port(int child)
 
 static void free_all(void)
 {
-	MPI_Comm *const made[] = {&met_merged, &met, &column, &grid, &grouped, &created, &between,
-		&half, &merged_copy, &merged, &copy};
+	MPI_Comm *const made[] = {&crossed, &linked, &met_merged, &met, &column, &grid, &grouped,
+		&created, &between, &half, &merged_copy, &merged, &copy};
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		if (*made[i] != MPI_COMM_NULL)
@@ -512,6 +570,7 @@ int main(int argc, char **argv)
 	while (!done) /* which is no wait */
 		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 	MPI_Comm_free(&second);
+	link_and_cross(rank >= PARENTS);
 	meet_at_port(rank >= PARENTS);
 	known_open(argv[1], rank, RANKS);
 	known_play(properties, (int)(sizeof(properties) / sizeof(properties[0])));

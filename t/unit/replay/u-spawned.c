@@ -4,7 +4,7 @@
 #include "nodeagent/replay/comm/spawned.c"
 #include "t/unit/replay/traffic-by-hand.h"
 
-enum { PARENT = 1, CHILD = 9, BETWEEN = 5, EARLY = 5000 };
+enum { PARENT = 1, CHILD = 9, BETWEEN = 5, LINKED = 6, EARLY = 5000 };
 
 static const struct spawn_name parent_name = {1, 0}, child_name = {2, 0};
 static struct person child;
@@ -158,10 +158,56 @@ START_TEST(more_messages_than_are_kept)
 }
 END_TEST
 
+/* ---- by MPI_Intercomm_create ---- */
+
+/* Both name the other one by its place in that one; is_unknown: they do not. */
+static struct comm *make_linked(
+	struct person *p, uint64_t id, uint64_t port, bool is_unknown, uint32_t n)
+{
+	const struct wire_run runs[] = {{wire_other(0), 1, 1}, {0, 1, 1}};
+	struct comm_packet c = {.m = {.number = n,
+					.parent = BETWEEN,
+					.id = id,
+					.port = port,
+					.kind = WIRE_COMM_INTER,
+					.size = 1,
+					.remote_size = 1,
+					.runs = ARRAY_SIZE(runs)}};
+	struct comm *made;
+
+	memcpy(c.runs, runs, sizeof(runs));
+	if (is_unknown)
+		c.runs[0] = (struct wire_run){WIRE_UNKNOWN, 0, 1};
+	ck_assert_ptr_null(traffic_define_comm(p->traffic, &c.m, sizeof(runs)));
+	ck_assert_ptr_null(find_comm(p->traffic, n, &made));
+	return made;
+}
+
+START_TEST(made_between_the_jobs)
+{
+	struct comm *mine = make_linked(&me, 700, 3, false, LINKED),
+		    *its = make_linked(&child, 800, 3, false, LINKED),
+		    *second = make_linked(&me, 701, 4, false, LINKED + 1),
+		    *unknown = make_linked(&me, 702, 5, true, LINKED + 2);
+
+	other_job_is_known();
+	ck_assert_ptr_nonnull(spawned_link(me.traffic, mine, 0));
+	ck_assert_ptr_nonnull(spawned_link(child.traffic, its, 0));
+	ck_assert_ptr_nonnull(spawned_link(me.traffic, second, 0));
+	ck_assert_ptr_null(spawned_link(me.traffic, unknown, 0));
+	ck_assert_uint_eq(spawned_identity(mine), spawned_identity(its));
+	ck_assert_uint_ne(spawned_identity(mine), spawned_identity(second));
+	ck_assert_uint_ne(spawned_identity(mine), spawned_identity(between(&me)));
+	ck_assert_uint_ne(spawned_side(mine), spawned_side(its));
+	ck_assert(!spawned_is_mixed(mine));
+	jobs_end();
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {
-		many_messages_wait_for_the_other_job, more_messages_than_are_kept};
+	const TTest *const tests[] = {many_messages_wait_for_the_other_job,
+		more_messages_than_are_kept, made_between_the_jobs};
 	Suite *s = suite_create("spawned");
 	TCase *c = tcase_create("spawned");
 
