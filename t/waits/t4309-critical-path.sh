@@ -127,7 +127,7 @@ for mpi in $mpis; do
 		jq -e ".estimated | index(\"unknown_members\") | not" groups.json'
 
 	test_expect "$mpi: random programs: waits, efficiencies, path and costs are those of the reference" '
-		[ -n "$VFTR_LONG" ] && runs=50 each=10 || runs=5 each=2
+		[ -n "$VFTR_LONG" ] && runs=50 each=10 || runs=2 each=20
 		for seed in $(seq $runs); do
 			traced_to random $mpi 4 "$BIN/random-$mpi" $seed $each 25
 			"$VFTR" dump --json random >dump.json

@@ -362,10 +362,7 @@ class Run:
     def last_in_common(self, call):
         """The last moment, before this wait, of one of both of which the other had heard."""
         a, b, best = call.rank, call.late, -10**18
-        for flow, s in self.sends.items():
-            r = self.receives.get(flow)
-            if not r:
-                continue
+        for s, r in self.between[frozenset((a, b))]:
             waits = s["sync"] or s["bytes"] > self.most_eager
             for x, y, limit in ((a, b, call.enter), (b, a, call.until)):
                 if (s["rank"], r["rank"]) == (y, x) and r["end"] <= limit:
@@ -391,7 +388,9 @@ class Run:
         r = self.ranks[rank]
         if begin < r.begin:
             did[self.init[rank]] += min(r.begin, end) - begin
-        for a, b, name, call in r.pieces:
+        for a, b, name, call in r.pieces[max(bisect_right(self.starts[rank], begin) - 1, 0):]:
+            if a >= end:
+                break
             a, b = max(a, begin), min(b, end)
             if a >= b:
                 continue
@@ -402,7 +401,17 @@ class Run:
             did[name] += b - a - waited
         return did, waits
 
+    def find_pairs(self):
+        """What is looked at for each wait, so that the time does not grow with its square."""
+        self.between = defaultdict(list)
+        for flow, s in self.sends.items():
+            r = self.receives.get(flow)
+            if r:
+                self.between[frozenset((s["rank"], r["rank"]))].append((s, r))
+        self.starts = {rank: [p[0] for p in r.pieces] for rank, r in self.ranks.items()}
+
     def delays(self):
+        self.find_pairs()
         begin = min(r.begin for r in self.ranks.values())
         calls = sorted((c for r in self.ranks.values() for c in r.calls if c.late is not None),
                        key=lambda c: -c.until)
