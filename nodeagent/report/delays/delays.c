@@ -217,25 +217,33 @@ static double rest_of_each(const struct profile_stack *s, double waits)
 	return all > waits && s->ranks ? (all - waits) / s->ranks : 0.0;
 }
 
+/* How long it waits for a target at its stack. Ranks that are not told apart: as all do there. */
+static double own_wait(const struct flow *f, const struct state *s, const struct target *t)
+{
+	const uint32_t ranks = f->p->stacks[s->stack].ranks;
+
+	if (t->late == s->rank)
+		return 0.0;
+	if (s->rank == PROFILE_ELSEWHERE)
+		return t->ns;
+	return t->ns * (t->late != PROFILE_ELSEWHERE ? share_of(f, s->rank, t->late)
+						     : 1.0 / (ranks ? ranks : 1));
+}
+
 /* If it waits there itself: for whom, and for what share of its time. */
 static void find_edges(struct flow *f, struct state *s)
 {
-	double waits = 0.0, own = 0.0;
+	double waits = 0.0, own = 0.0, rest;
 
 	s->edges = f->n_edges;
-	if (s->rank == PROFILE_ELSEWHERE || s->stack == PROFILE_NONE)
+	if (s->stack == PROFILE_NONE)
 		return;
 	for (size_t i = first_target(f, s->stack);
 		i < f->n_targets && f->targets[i].stack == s->stack; i++) {
 		const struct target *t = &f->targets[i];
-		const uint32_t ranks = f->p->stacks[s->stack].ranks;
-		double ns = t->ns;
+		const double ns = own_wait(f, s, t);
 
-		waits += ns;
-		if (t->late == s->rank)
-			continue;
-		ns *= t->late != PROFILE_ELSEWHERE ? share_of(f, s->rank, t->late)
-						   : 1.0 / (ranks ? ranks : 1);
+		waits += t->ns;
 		if (ns <= 0.0)
 			continue;
 		*LIST_ADD(f, edges) = (struct edge){i, ns};
@@ -244,8 +252,11 @@ static void find_edges(struct flow *f, struct state *s)
 	s->n_edges = f->n_edges - s->edges;
 	for (size_t i = s->edges; i < f->n_edges; i++)
 		f->edges[i].ns /= own;
-	if (own > 0.0)
-		s->passed = own / (own + rest_of_each(&f->p->stacks[s->stack], waits));
+	rest = rest_of_each(&f->p->stacks[s->stack], waits);
+	if (own > 0.0 && s->rank == PROFILE_ELSEWHERE)
+		s->passed = waits / (waits + rest * f->p->stacks[s->stack].ranks);
+	else if (own > 0.0)
+		s->passed = own / (own + rest);
 }
 
 /* ---- along the chains -------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "nodeagent/base/wait-kinds.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/report/delays/delays.h"
 #include "nodeagent/report/waits.h"
 #include "t/lib/dice.h"
@@ -82,14 +83,14 @@ static void is(double got, double want)
 	ck_assert_msg(fabs(got - want) < 1e-6 * (1.0 + want), "%.9f, not %.9f", got, want);
 }
 
-/* Each of 8 ranks receives from the one before, and the first one works for 400: seven wait. A
+/* Each of n ranks receives from the one before, and the first one works for 400: the others wait. A
  * message takes 1 more. */
-static void chain(void)
+static void chain(uint32_t n)
 {
-	ranks(8);
-	recv_ = add("MPI_Recv", 7 * 401, 401, 7);
+	ranks(n);
+	recv_ = add("MPI_Recv", (n - 1) * 401, 401, n - 1);
 	work_ = add("work", 400, 400, 1);
-	for (uint32_t i = 0; i < 7; i++) {
+	for (uint32_t i = 0; i < n - 1; i++) {
 		wait_for(i, recv_, 400);
 		pair(i + 1, i, 400);
 		was_in(recv_, i, i ? recv_ : work_, 200); /* half of the waits were looked at */
@@ -102,7 +103,7 @@ START_TEST(a_chain_goes_back_to_the_first_one)
 	size_t n;
 	const struct delay *first;
 
-	chain();
+	chain(8);
 	delays_of(p, &d);
 	is(all_of(&d), 2800);
 	first = delays_of_rank(&d, 0, &n);
@@ -119,6 +120,21 @@ START_TEST(a_chain_goes_back_to_the_first_one)
 }
 END_TEST
 
+/* Of 40 ranks 16 are told apart. */
+START_TEST(a_chain_of_more_than_are_told_apart)
+{
+	struct delays d;
+
+	chain(40);
+	profile_waits_limit(p);
+	ck_assert_uint_eq(p->n_waits, PROFILE_LATE_MAX + 1);
+	delays_of(p, &d);
+	is(all_of(&d), 39 * 400);
+	ck_assert_double_ge(cost_of(&d, 0, work_), 0.9 * 39 * 400);
+	delays_done(&d);
+}
+END_TEST
+
 START_TEST(the_first_one_is_named_in_json_and_logs)
 {
 	static const char *const order[] = {
@@ -130,7 +146,7 @@ START_TEST(the_first_one_is_named_in_json_and_logs)
 	free(conf->output_layout);
 	conf->output_layout = xstrdup("run");
 	p->calls = 1;
-	chain();
+	chain(8);
 	log = summary();
 	in_order(log, order);
 	free(log);
@@ -284,8 +300,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {a_chain_goes_back_to_the_first_one,
-		the_first_one_is_named_in_json_and_logs, a_part_of_it_goes_on,
-		what_is_not_known_stays, groups_of_ranks,
+		a_chain_of_more_than_are_told_apart, the_first_one_is_named_in_json_and_logs,
+		a_part_of_it_goes_on, what_is_not_known_stays, groups_of_ranks,
 		ranks_that_wait_for_each_other_in_a_circle};
 	Suite *s = suite_create("delays");
 	TCase *c = tcase_create("delays");
