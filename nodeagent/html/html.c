@@ -44,13 +44,13 @@ void html_escape(FILE *f, const char *text)
 	};
 	char *plain = text_plain(text);
 
-	for (const char *s = plain; *s; s++) {
-		const char *escape = escapes[(unsigned char)*s];
-
-		if (escape)
-			fputs(escape, f);
-		else
-			fputc(*s, f);
+	for (const char *s = plain, *end; *s; s = end + 1) {
+		end = s + strcspn(s, "<>&\"'");
+		if (end > s)
+			fwrite(s, 1, (size_t)(end - s), f);
+		if (!*end)
+			break;
+		fputs(escapes[(unsigned char)*end], f);
 	}
 	free(plain);
 }
@@ -80,13 +80,16 @@ static void put_start(struct html *h, const char *element, va_list attributes)
 {
 	const char *name;
 
-	fprintf(h->f, "<%s", element);
+	fputc('<', h->f);
+	fputs(element, h->f);
 	while ((name = va_arg(attributes, const char *))) {
 		const char *value = va_arg(attributes, const char *);
 
 		if (!value)
 			continue;
-		fprintf(h->f, " %s=\"", name);
+		fputc(' ', h->f);
+		fputs(name, h->f);
+		fputs("=\"", h->f);
 		html_escape(h->f, value);
 		fputc('"', h->f);
 	}
@@ -126,9 +129,9 @@ void html_close(struct html *h)
 {
 	const char *element = h->open[--h->depth];
 
-	fprintf(h->f, "</%s>", element);
-	if (is_line(element))
-		fputc('\n', h->f);
+	fputs("</", h->f);
+	fputs(element, h->f);
+	fputs(is_line(element) ? ">\n" : ">", h->f);
 }
 
 void html_void(struct html *h, const char *element, ...)
@@ -165,11 +168,14 @@ void html_own(struct html *h, const char *element, const char *text, size_t byte
 void html_json(struct html *h, const char *id, const char *text, size_t bytes)
 {
 	fprintf(h->f, "<script type=\"application/json\" id=\"%s\">\n", id);
-	for (size_t i = 0; i < bytes; i++)
-		if (text[i] == '<')
+	for (size_t i = 0, end; i < bytes; i = end + 1) {
+		const char *found = memchr(text + i, '<', bytes - i);
+
+		end = found ? (size_t)(found - text) : bytes;
+		fwrite(text + i, 1, end - i, h->f);
+		if (found)
 			fputs("\\u003c", h->f);
-		else
-			fputc(text[i], h->f);
+	}
 	fputs("</script>\n", h->f);
 }
 

@@ -35,13 +35,14 @@ const char *page_class_title(const struct pages *p, size_t class)
 double page_class_s(const struct json_tree *all, const struct value *rank, size_t class)
 {
 	const double s = value_real_of(all, rank, page_classes[class].key);
-	const double waits = value_real_of(all, rank, "mpi_wait_s");
+	double waits;
 
 	if (!(s > 0.0))
 		return 0.0;
-	if (strcmp(page_classes[class].key, "mpi_s") || !(waits > 0.0))
+	if (strcmp(page_classes[class].key, "mpi_s"))
 		return s;
-	return fmax(0.0, s - waits);
+	waits = value_real_of(all, rank, "mpi_wait_s");
+	return waits > 0.0 ? fmax(0.0, s - waits) : s;
 }
 
 void page_classes_sum(struct pages *p)

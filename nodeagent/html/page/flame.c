@@ -52,30 +52,22 @@ static bool is_shown(const struct flame *t, const struct frame *f)
 
 /* ---- the tree -------------------------------------------------------------------------- */
 
-/* The ids of a profile's call paths are those from 0 on: profile/ids.h. */
+/* The ids of a profile's call paths are those from 0 on, and they stand in this order. */
 static void read_frames(struct flame *t, const struct value *stacks)
 {
-	uint32_t *index;
 	size_t n = 0;
 
 	t->n = value_count(stacks);
 	t->at = xcalloc(t->n + 1, sizeof(*t->at));
-	index = xcalloc(t->n + 1, sizeof(*index));
 	for (const struct value *v = value_first(t->p->all, stacks); v;
 		v = value_next(t->p->all, v)) {
-		const double id = value_real_of(t->p->all, v, "id");
+		const double parent = value_real_of(t->p->all, v, "parent");
+		struct frame *to = &t->at[++n];
 
-		t->at[++n].row = v;
-		t->at[n].s = fmax(0.0, value_real_of(t->p->all, v, "t_incl_s"));
-		if (id >= 0.0 && id < (double)t->n)
-			index[(size_t)id] = (uint32_t)n;
+		to->row = v;
+		to->s = t->p->incl_s[n - 1];
+		to->parent = parent >= 0.0 && parent < (double)t->n ? (uint32_t)parent + 1 : 0;
 	}
-	for (size_t i = 1; i <= t->n; i++) {
-		const double id = value_real_of(t->p->all, t->at[i].row, "parent");
-
-		t->at[i].parent = id >= 0.0 && id < (double)t->n ? index[(size_t)id] : 0;
-	}
-	free(index);
 }
 
 /* Each before its siblings that have less time. */
@@ -233,8 +225,7 @@ static void put_table(struct html *h, const struct flame *t)
 	struct radix *rows = xcalloc(t->n + 1, sizeof(*rows));
 
 	for (uint32_t i = 0; i < t->n; i++)
-		rows[i] = by_falling(
-			fmax(0.0, value_real_of(t->p->all, t->at[i + 1].row, "t_excl_s")), i + 1);
+		rows[i] = by_falling(t->p->excl_s[i], i + 1);
 	radix_sort(rows, t->n);
 	list_details(h, "The call paths with the most own time, as a table");
 	html_table(h, "Call paths by their own time, summed over all ranks and threads");

@@ -18,6 +18,8 @@ struct pages {
 	const struct json_tree *all; /* of the first run */
 	const struct value *root;
 	double own_s; /* exclusive time of all call paths */
+	/* exclusive and inclusive time of each call path, as "stacks" has them; 0: not known */
+	double *excl_s, *incl_s;
 	/* page_classes_sum(): sums over ranks, by class */
 	double class_s[PAGE_CLASSES];
 	size_t ranks_known, ranks_unknown; /* whose waits in MPI are known, or not */

@@ -64,8 +64,9 @@ static bool is_kept(
 
 	if (!is_path && !is_function)
 		return index < cut->most;
-	return !(value_real_of(cut->p->all, element, is_path ? "t_incl_s" : "t_excl_s") <
-		 cut->least * cut->p->own_s);
+	if (is_path)
+		return !(cut->p->incl_s[index] < cut->least * cut->p->own_s);
+	return !(value_real_of(cut->p->all, element, "t_excl_s") < cut->least * cut->p->own_s);
 }
 
 static char *json_of(const struct cut *cut, size_t *bytes)
@@ -165,14 +166,21 @@ static void put_pages(struct html *h, const struct pages *p)
 	html_close(h);
 }
 
-static double own_time(const struct pages *p)
+/* Several pages want them: to read one of a call path is not cheap. */
+static void read_times(struct pages *p)
 {
 	const struct value *stacks = page_member(p, "stacks");
-	double s = 0.0;
+	size_t n = 0;
 
+	p->excl_s = xcalloc(value_count(stacks) + 1, sizeof(*p->excl_s));
+	p->incl_s = xcalloc(value_count(stacks) + 1, sizeof(*p->incl_s));
+	for (const struct value *v = value_first(p->all, stacks); v; v = value_next(p->all, v)) {
+		p->excl_s[n] = fmax(0.0, value_real_of(p->all, v, "t_excl_s"));
+		p->own_s += p->excl_s[n++];
+	}
+	n = 0;
 	for (const struct value *v = value_first(p->all, stacks); v; v = value_next(p->all, v))
-		s += fmax(0.0, value_real_of(p->all, v, "t_excl_s"));
-	return s;
+		p->incl_s[n++] = fmax(0.0, value_real_of(p->all, v, "t_incl_s"));
 }
 
 void pages_write(FILE *f, const struct page_run *runs, size_t n)
@@ -181,7 +189,7 @@ void pages_write(FILE *f, const struct page_run *runs, size_t n)
 		.runs = runs, .n_runs = n, .all = runs[0].all, .root = json_tree_root(runs[0].all)};
 	struct html *h = html_new(f);
 
-	p.own_s = own_time(&p);
+	read_times(&p);
 	page_classes_sum(&p);
 	fputs("<!DOCTYPE html>\n", f);
 	html_open(h, "html", "lang", "en", NULL);
@@ -193,4 +201,6 @@ void pages_write(FILE *f, const struct page_run *runs, size_t n)
 	page_timeline_data(h, &p);
 	html_own(h, "script", report_js, report_js_bytes);
 	html_free(h);
+	free(p.excl_s);
+	free(p.incl_s);
 }
