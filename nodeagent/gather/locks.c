@@ -4,7 +4,6 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
-#include "nodeagent/process/codemap.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/process/process.h"
@@ -12,31 +11,6 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/openmp/lock-uses.h"
-
-static const char *const kinds[] = {
-#define KIND(kind, name) name,
-	LOCK_KINDS(KIND)
-#undef KIND
-};
-
-/* "heat:cells+0x28", of a variable; else "mutex 3", the third one that was waited for. */
-static char *name_of(const struct gather_from *from, const struct lock_use *u)
-{
-	struct code_location at;
-	const char *variable = NULL;
-	uint64_t start = 0;
-
-	if (!u->address)
-		return xstrdup("(other locks)");
-	if (u->kind != LOCK_THREAD && codemap_find_data(from->p->code, u->address, &at))
-		variable = symcache_find_object(from->host->symbols, &at, &start);
-	if (!variable)
-		return xasprintf("%s %u", kinds[u->kind], u->nth);
-	if (at.address == start)
-		return xasprintf("%s:%s", basename(at.path), variable);
-	return xasprintf("%s:%s+0x%llx", basename(at.path), variable,
-		(unsigned long long)(at.address - start));
-}
 
 /* 1 + the number of its stack, or 0. */
 static uint32_t stack_of(const struct gather_from *from, uint32_t path)
@@ -74,7 +48,7 @@ void gather_locks(const struct gather_from *from)
 
 		if (!u[i].calls)
 			continue;
-		name = name_of(from, &u[i]);
+		name = symcache_lock_name(from->host->symbols, from->p, &u[i]);
 		add_holders(from, &u[i], name);
 		*(struct profile_lock *)profile_add(from->out, PROFILE_LOCKS) =
 			(struct profile_lock){.kind = u[i].kind,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/process/host.h"
+#include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/symbols/lines.h"
@@ -151,6 +152,24 @@ const char *symcache_find_object(
 		f->objects = objects_open(
 			f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes);
 	return objects_find(f->objects, location->address, start);
+}
+
+char *symcache_lock_name(struct symcache *s, const struct process *p, const struct lock_use *u)
+{
+	struct code_location at;
+	const char *variable = NULL;
+	uint64_t start = 0;
+
+	if (!u->address)
+		return xstrdup("(other locks)");
+	if (u->kind != LOCK_THREAD && codemap_find_data(p->code, u->address, &at))
+		variable = symcache_find_object(s, &at, &start);
+	if (!variable)
+		return xasprintf("%s %u", lock_kind_name(u->kind), u->nth);
+	if (at.address == start)
+		return xasprintf("%s:%s", basename(at.path), variable);
+	return xasprintf("%s:%s+0x%llx", basename(at.path), variable,
+		(unsigned long long)(at.address - start));
 }
 
 /* `name`, or the same that was made before for this key. */

@@ -10,6 +10,7 @@
 #include "nodeagent/symbols/lines.h"
 
 struct host;
+struct lock_use;
 struct process;
 struct symcache;
 
@@ -25,6 +26,12 @@ const char *symcache_find(struct symcache *s, const struct code_location *locati
 /* Raw name of the variable at the address of location, or NULL. */
 const char *symcache_find_object(
 	struct symcache *s, const struct code_location *location, uint64_t *start);
+
+/*
+ * A lock of the C library: "heat:cells+0x28", of a variable; else "mutex 3", the third one that was
+ * waited for. The caller frees.
+ */
+char *symcache_lock_name(struct symcache *s, const struct process *p, const struct lock_use *u);
 
 /* Source lines that were looked up. */
 struct source_lines *symcache_lines(struct symcache *s);

@@ -80,7 +80,8 @@ struct construct_frame {
 	bool resumed;  /* TASK */
 	bool hides;    /* TEAM, TASK: functions in it are hidden */
 	uint32_t team; /* 0: WAIT */
-	uint32_t region, level, number;
+	uint32_t region, level;
+	uint32_t number;    /* of the thread in its team; WAIT: of the lock, or 0 */
 	uint32_t orphan;    /* 1 + index of the one it lies in, or 0 */
 	size_t frame;	    /* index; of frames that have several constructs they come in order */
 	size_t below;	    /* placed: index of the frame it hangs on; 0: it is from the root */

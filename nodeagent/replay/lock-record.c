@@ -9,6 +9,7 @@
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/openmp/locks.h"
+#include "nodeagent/replay/shadow.h"
 #include "shm/atomic.h"
 
 void replay_set_locks(struct replay *r, struct locks *l)
@@ -53,8 +54,7 @@ void replay_got_lock(struct replay *r, uint64_t a, struct node *n, uint64_t sinc
 	if (!r->locks)
 		return;
 	/* of many locks with one number it is not known which one is meant */
-	if (elapsed(since, t) >= LOCKS_LEAST_TICKS &&
-		!(r->lock_uses && number <= LOCK_KINDS_END))
+	if (elapsed(since, t) >= LOCKS_LEAST_TICKS && !(r->lock_uses && number <= LOCK_KINDS_END))
 		locks_waited(r->locks, number, at, since, t);
 	if ((a & (OPENMP_HOLDS | OPENMP_TURN)) == OPENMP_TURN)
 		return;
@@ -91,6 +91,24 @@ void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, 
 	}
 	if (!r->n_holds)
 		r->fast_from = r->fast_least;
+}
+
+uint32_t replay_lock_wanted(const struct replay *r)
+{
+	const struct construct_frame *c =
+		r->n_constructs ? &r->constructs[r->n_constructs - 1] : NULL;
+
+	return c && c->kind == OPEN_WAIT && c->frame == (size_t)(r->top - r->base) ? c->number : 0;
+}
+
+bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left)
+{
+	const size_t top = (size_t)(r->top - r->base);
+
+	for (size_t i = 0; i < r->n_holds; i++)
+		if (r->holds[i].number == number && left <= top && r->holds[i].frame <= top - left)
+			return true;
+	return false;
 }
 
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */

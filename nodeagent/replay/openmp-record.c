@@ -478,6 +478,8 @@ static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t
 	case OPEN_FORK:
 		begin_fork(r, team, region, b, t);
 		break;
+	struct construct_frame *c;
+
 	case OPEN_TEAM:
 		end_idle(r, KEY_IDLE, t);
 		begin_team(r, team, region, b, t);
@@ -486,7 +488,9 @@ static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t
 		begin_task(r, team, region, b, t);
 		break;
 	case OPEN_WAIT:
-		begin_plain(r, OPEN_WAIT, 0, region, t);
+		c = begin_plain(r, OPEN_WAIT, 0, region, t);
+		if (c)
+			c->number = OPENMP_LOCK(b);
 		break;
 	}
 }

@@ -40,4 +40,12 @@ bool replay_may_be_open(const struct replay *r, uint32_t id);
  */
 size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max);
 
+/* The lock (OPENMP_LOCK()) that the thread waits for in its innermost frame; 0: none is known. */
+uint32_t replay_lock_wanted(const struct replay *r);
+/*
+ * True if a critical or ordered region is open that holds the lock. left: so many of the innermost
+ * frames have ended since.
+ */
+bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left);
+
 #endif

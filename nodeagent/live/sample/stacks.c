@@ -6,6 +6,7 @@
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/locks.h"
 #include "nodeagent/live/sample/unpublished.h"
 #include "nodeagent/live/sample/waits.h"
 #include "nodeagent/live/where/where.h"
@@ -71,7 +72,8 @@ static void write_path(struct stacks *s, const struct node *const *open, size_t 
 static void settle_place(const struct stacks *s, struct where_place *place)
 {
 	uint64_t key[] = {stack_hash(place->path, strlen(place->path) + 1), place->comm,
-		place->call, place->state};
+		place->call, place->state, stack_hash(place->lock, strlen(place->lock) + 1),
+		stack_hash(place->holder, strlen(place->holder) + 1)};
 
 	place->hash = stack_hash(key, sizeof(key));
 	place->pid = (uint32_t)s->p->pid;
@@ -80,8 +82,8 @@ static void settle_place(const struct stacks *s, struct where_place *place)
 		where_add_ranks(&place->ranks, s->rank, s->rank);
 }
 
-static void look_at_thread(
-	struct stacks *s, const struct thread_ring *t, uint64_t now, struct where_place *place)
+static void look_at_thread(struct stacks *s, const struct thread_ring *t, uint64_t now,
+	struct where_place *place, struct locked_thread *locked)
 {
 	const struct node **open = xmalloc(FRAMES_SEEN * sizeof(*open));
 	struct replay *shadow = replay_shadow(t->replay);
@@ -105,6 +107,8 @@ static void look_at_thread(
 	place->in_mpi = who.function != KEY_NO_MPI;
 	if (place->in_mpi)
 		waits_look(&who, s->where, place);
+	locked->place = place;
+	locks_note(locked, t, &words);
 	unpublished_free(&words);
 	replay_free(shadow);
 	free(open);
@@ -159,14 +163,18 @@ static void add_group(void *ctx, const struct traffic_group *g)
 static void look_at_threads(struct stacks *s)
 {
 	struct where_place *places = xmalloc((s->p->n_threads + 1) * sizeof(*places));
+	struct locked_thread *locked = xcalloc(s->p->n_threads + 1, sizeof(*locked));
 	const uint64_t now = host_ticks(s->host);
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->p->n_threads; i++)
 		s->threads += s->p->threads[i] != NULL;
 	for (size_t i = 0; i < s->p->n_threads; i++)
-		if (s->p->threads[i])
-			look_at_thread(s, s->p->threads[i], now, &places[n++]);
+		if (s->p->threads[i]) {
+			look_at_thread(s, s->p->threads[i], now, &places[n], &locked[n]);
+			n++;
+		}
+	locks_look(s->host->symbols, s->p, locked, n);
 	for (size_t i = 0; i < n; i++) {
 		places[i].alone = n == 1;
 		settle_place(s, &places[i]);
@@ -175,6 +183,7 @@ static void look_at_threads(struct stacks *s)
 		where_add_place(s->where, &places[i]);
 	}
 	s->where->threads += (uint32_t)n;
+	free(locked);
 	free(places);
 }
 

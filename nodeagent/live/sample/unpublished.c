@@ -21,11 +21,48 @@ static void take_message(struct unpublished *u, const struct message *m, struct 
 	}
 }
 
+static bool is_frame(uint32_t id)
+{
+	return id >= RECORD_ID_MPI || id == RECORD_WIDE || (id >= RECORD_FORK && id <= RECORD_WAIT);
+}
+
+static void take_frame(struct unpublished *u, bool exit)
+{
+	if (!exit) {
+		u->entered++;
+		u->inside++;
+		return;
+	}
+	if (u->entered)
+		u->entered--;
+	else
+		u->left++;
+	if (u->inside && !--u->inside)
+		u->held = 0;
+}
+
+/* The frame that holds a lock is the next one that is opened. */
+static void take_wait(struct unpublished *u, const uint64_t *w)
+{
+	const bool exit = w[0] & RECORD_EXIT;
+
+	u->has_waited = true;
+	u->wanted = exit ? 0 : OPENMP_LOCK(w[1]);
+	if (!exit || !(w[1] & OPENMP_HOLDS) || u->held)
+		return;
+	u->held = OPENMP_LOCK(w[1]);
+	u->inside = 0;
+}
+
 static void take_word(struct unpublished *u, const uint64_t *w, struct map32 *called)
 {
 	const uint32_t id = (uint32_t)w[0];
 	struct message m;
 
+	if (is_frame(id))
+		take_frame(u, w[0] & RECORD_EXIT);
+	if (id == RECORD_WAIT)
+		take_wait(u, w);
 	if (record_is_message(id)) {
 		if (message_read(w, &m))
 			take_message(u, &m, called);

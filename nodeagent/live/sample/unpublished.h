@@ -17,6 +17,13 @@ struct unpublished {
 	bool receives; /* it is in a blocking receive or probe, as long as it has not moved on ...
 			*/
 	struct message receive; /* ... that this POST would be of */
+	/* locks of OpenMP and the C library, by OPENMP_LOCK() */
+	bool has_waited; /* there was a WAIT ... */
+	uint32_t wanted; /* ... and the thread is in it for this lock; 0: it is in none */
+	uint32_t held;	 /* by a critical or ordered region that is open, or 0 */
+	size_t inside;	 /* frames that were opened since it got that one, and are open */
+	size_t left;	 /* frames that had been published, and have ended */
+	size_t entered;	 /* others that are open */
 	/* messages and others with a request, and DONEs */
 	struct message *posted, *done;
 	size_t n_posted, cap_posted, n_done, cap_done;

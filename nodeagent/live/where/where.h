@@ -17,6 +17,7 @@
 #define WHERE_RUNS_MAX	   32u
 #define WHERE_PATH_BYTES   1024u /* of texts, with their NUL */
 #define WHERE_NAME_BYTES   64u
+#define WHERE_LOCK_BYTES   256u
 #define WHERE_PACKED_MOST  65536u
 #define WHERE_NO_RANK	   UINT32_MAX
 #define WHERE_ANY	   UINT32_MAX /* a peer or a tag: any one */
@@ -56,6 +57,8 @@ struct where_place {
 	uint32_t root;			  /* of a call from or to one: rank of it; or WHERE_ANY */
 	struct where_ranks ranks;	  /* of processes that have one */
 	char path[WHERE_PATH_BYTES];	  /* outermost frame first */
+	char lock[WHERE_LOCK_BYTES];	  /* "mutex heat:cells", which they wait for; or empty */
+	char holder[WHERE_LOCK_BYTES];	  /* "thread 3 in update < step", which has it; or empty */
 };
 
 enum where_awaited { WHERE_SEND, WHERE_RECEIVE, WHERE_AWAITED };

@@ -6,7 +6,7 @@
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/trace/varint.h"
 
-#define WHERE_VERSION 2u
+#define WHERE_VERSION 3u
 
 struct coder {
 	unsigned char *to; /* NULL: unpack */
@@ -98,6 +98,8 @@ static void code_place(struct coder *c, struct where_place *p)
 	code_u32(c, &p->root);
 	code_ranks(c, &p->ranks);
 	code_text(c, p->path, sizeof(p->path));
+	code_text(c, p->lock, sizeof(p->lock));
+	code_text(c, p->holder, sizeof(p->holder));
 	if (p->state >= WHERE_STATES)
 		c->from.bad = true;
 }
@@ -130,12 +132,14 @@ static void code_comm(struct coder *c, struct where_comm *m)
 
 #define TEXT_MOST(room) (VARINT_MAX + (room))
 #define RANKS_MOST	((2 + 2 * WHERE_RUNS_MAX) * VARINT_MAX)
-#define PLACE_MOST	(13 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES))
-#define WAIT_MOST	(9 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
-#define COMM_MOST	(3 * VARINT_MAX + 2 * RANKS_MOST + TEXT_MOST(WHERE_NAME_BYTES))
-#define HEAD_MOST	(12 * VARINT_MAX + RANKS_MOST)
-#define PART_OF_COMMS	(WHERE_PACKED_MOST / 2)
-#define PART_OF_WAITS	(WHERE_PACKED_MOST / 4)
+#define PLACE_MOST                                                                                 \
+	(13 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES) +                              \
+		2 * TEXT_MOST(WHERE_LOCK_BYTES))
+#define WAIT_MOST     (9 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
+#define COMM_MOST     (3 * VARINT_MAX + 2 * RANKS_MOST + TEXT_MOST(WHERE_NAME_BYTES))
+#define HEAD_MOST     (12 * VARINT_MAX + RANKS_MOST)
+#define PART_OF_COMMS (WHERE_PACKED_MOST / 2)
+#define PART_OF_WAITS (WHERE_PACKED_MOST / 4)
 _Static_assert(HEAD_MOST + PART_OF_WAITS + PART_OF_COMMS + PLACE_MOST < WHERE_PACKED_MOST,
 	"some place has always room");
 _Static_assert(WAIT_MOST <= PLACE_MOST && COMM_MOST <= PLACE_MOST, "of any row");

@@ -110,6 +110,17 @@ enum lock_kind lock_uses_kind(const struct lock_uses *u, uint32_t number)
 	return use ? (enum lock_kind)use->kind : LOCK_KINDS_END;
 }
 
+const char *lock_kind_name(enum lock_kind kind)
+{
+	static const char *const names[] = {
+#define KIND(kind, name) name,
+		LOCK_KINDS(KIND)
+#undef KIND
+	};
+
+	return names[kind];
+}
+
 const struct lock_use *lock_uses_all(const struct lock_uses *u, size_t *n)
 {
 	*n = u ? u->n_all : 0;

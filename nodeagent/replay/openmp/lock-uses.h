@@ -51,6 +51,9 @@ void lock_uses_held(
 /* The kind of the lock with this number; LOCK_KINDS_END: it is none of these. u may be NULL. */
 enum lock_kind lock_uses_kind(const struct lock_uses *u, uint32_t number);
 
+/* "mutex", of a kind below LOCK_KINDS_END. */
+const char *lock_kind_name(enum lock_kind kind);
+
 /* All *n of them. u may be NULL. */
 const struct lock_use *lock_uses_all(const struct lock_uses *u, size_t *n);
 

@@ -71,6 +71,8 @@ static void places_json(struct json *j, const struct where *w)
 		json_uint(j, "pid", p->pid);
 		json_seconds(j, "since_least_s", p->since_least);
 		json_seconds(j, "since_most_s", p->since_most);
+		json_string(j, "lock", p->lock[0] ? p->lock : NULL);
+		json_string(j, "lock_held_by", p->holder[0] ? p->holder : NULL);
 		collective_json(j, w, p);
 		json_close(j);
 	}

@@ -123,6 +123,14 @@ static void print_waits(FILE *f, const struct where *w, const struct where_place
 	}
 }
 
+static void print_lock(FILE *f, const struct where_place *p, int indent)
+{
+	if (!p->lock[0])
+		return;
+	fprintf(f, "%*s  waits for %s, which %s%s\n", 9 + indent, "", p->lock,
+		p->holder[0] ? p->holder : "nobody is known to have", p->holder[0] ? " has" : "");
+}
+
 static void print_place(FILE *f, const struct where *w, const struct where_place *p, int indent)
 {
 	if (p->ranks.n)
@@ -137,6 +145,7 @@ static void print_place(FILE *f, const struct where *w, const struct where_place
 	if (p->state == WHERE_STOPPED)
 		fprintf(f, "   stopped by a signal");
 	fputc('\n', f);
+	print_lock(f, p, indent);
 	print_missing(f, w, p, indent);
 	print_waits(f, w, p, indent);
 }

@@ -335,6 +335,8 @@ START_TEST(a_packet_comes_back_as_it_was)
 	memset(&a, 0, sizeof(a));
 	a.nodes = 3;
 	add_place(&a, "init\nmain\nMPI_Barrier", 9, 5, 2);
+	snprintf(a.places[0].lock, sizeof(a.places[0].lock), "mutex heat:cells");
+	snprintf(a.places[0].holder, sizeof(a.places[0].holder), "thread 3 in update < step");
 	add_comm(&a, 9, 5, 4, 2);
 	where_add_wait(
 		&a, &(struct where_wait){.rank = 1, .peer = 2, .tag = 3, .of = 7, .comm = "c"});
