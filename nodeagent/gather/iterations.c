@@ -179,7 +179,11 @@ static void add_run(const struct gather_from *g, const struct loop *l,
 	to->most_at = run->most_at;
 	to->busy_ns = to->ns - to->mpi_ns;
 	to->wait_ns = at_most(clocks_ns(c, run->wait_ticks), to->mpi_ns);
-	to->off_ns = to->busy_off_ns = at_most(run->off_ns, to->busy_ns);
+	to->off_ns = to->busy_off_ns = at_most(run->off.ns, to->busy_ns);
+	if (g->p->off_cpu.knows_queue) {
+		to->busy_queued_ns = at_most(run->off.queued_ns, to->busy_off_ns);
+		to->busy_asleep_ns = to->busy_off_ns - to->busy_queued_ns;
+	}
 	to->busy_stack = stack_of(g, longer_in(l->in, run));
 }
 

@@ -589,11 +589,12 @@ static bool has_several_threads(const struct process *p)
 static void look_at_cpu(struct process *p)
 {
 	struct thread_ring *t = p->n_threads ? p->threads[0] : NULL;
-	uint64_t ns;
+	struct off_time off;
 
 	if (t && !t->number && !t->error &&
-		off_clock_read(&p->off_cpu, p->pid, has_several_threads(p), &ns))
-		replay_note_off_cpu(t->replay, host_ticks(p->host), ns);
+		off_clock_read(
+			&p->off_cpu, p->pid, has_several_threads(p), &off.ns, &off.queued_ns))
+		replay_note_off_cpu(t->replay, host_ticks(p->host), off);
 }
 
 static uint64_t until_next_look(struct host *host)

@@ -296,7 +296,9 @@ const char *check_iteration(const struct profile *p, const void *record)
 			       i->calls && i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
 			       i->most_ns <= i->ns && i->busy_ns <= i->ns &&
 			       i->wait_ns <= i->mpi_ns && i->off_ns <= i->ns - i->mpi_ns &&
-			       i->busy_off_ns <= i->busy_ns
+			       i->busy_off_ns <= i->busy_ns &&
+			       i->busy_queued_ns <= i->busy_off_ns &&
+			       i->busy_asleep_ns <= i->busy_off_ns - i->busy_queued_ns
 		       ? NULL
 		       : "an iteration that cannot be";
 }

@@ -327,6 +327,8 @@ void fold_iteration(void *x, const void *y)
 		to->busy_ns = from->busy_ns;
 		to->busy_rank = from->busy_rank;
 		to->busy_off_ns = from->busy_off_ns;
+		to->busy_queued_ns = from->busy_queued_ns;
+		to->busy_asleep_ns = from->busy_asleep_ns;
 		to->busy_stack = from->busy_stack;
 	}
 }

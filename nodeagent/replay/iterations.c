@@ -23,13 +23,13 @@ void replay_watch_iterations(struct replay *r, uint64_t least_ticks)
 	r->iteration_least = least_ticks;
 }
 
-void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns)
+void replay_note_off_cpu(struct replay *r, uint64_t ticks, struct off_time off)
 {
 	if (!r->iterates)
 		return;
 	if (!r->off)
 		r->off = off_cpu_new();
-	off_cpu_note(r->off, ticks, ns);
+	off_cpu_note(r->off, ticks, off);
 }
 
 void replay_watch_slow(
@@ -104,15 +104,17 @@ void replay_iteration_path(struct replay *r, struct node *n)
 }
 
 /* Those that are open around a call of MPI. */
-static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks, uint64_t off)
+static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks, struct off_time off)
 {
+	const struct off_time none = {0, 0};
+
 	for (struct frame *f = r->base; f < mpi && f <= r->base + ITERATION_DEPTH; f++) {
 		const struct node_extra *e = f->node ? f->node->extra : NULL;
 
 		if (e && e->iterations) {
 			iterations_add_mpi(e->iterations, ticks);
-			if (off)
-				iterations_add_off(e->iterations, -off);
+			if (off.ns)
+				iterations_add_off(e->iterations, off_time_less(none, off));
 		}
 		if (e && e->period)
 			period_add_mpi(e->period, ticks, off);
@@ -121,10 +123,11 @@ static void add_mpi(struct replay *r, const struct frame *mpi, uint64_t ticks, u
 	}
 }
 
-static uint64_t off_between(const struct replay *r, uint64_t from, uint64_t to)
+static struct off_time off_between(const struct replay *r, uint64_t from, uint64_t to)
 {
-	return r->off && elapsed(from, to) >= r->iteration_least ? off_cpu_between(r->off, from, to)
-								 : 0;
+	if (!r->off || elapsed(from, to) < r->iteration_least)
+		return (struct off_time){0, 0};
+	return off_cpu_between(r->off, from, to);
 }
 
 static bool is_of_window(uint32_t function)

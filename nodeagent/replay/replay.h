@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/replay/tree/off-cpu.h"
 
 struct gpu;
 struct lock_uses;
@@ -106,7 +107,7 @@ void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
  * Until `ticks', which never fall, the thread had no CPU for `ns' in all. To be called before the
  * records of that time are read.
  */
-void replay_note_off_cpu(struct replay *r, uint64_t ticks, uint64_t ns);
+void replay_note_off_cpu(struct replay *r, uint64_t ticks, struct off_time off);
 
 /*
  * Is told each call of the main loop that lasted longer than least_ticks and is an outlier: it is

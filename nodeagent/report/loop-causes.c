@@ -144,14 +144,29 @@ static char *text_of_work(const struct report *r, const struct loop_step *s)
 	return text;
 }
 
+/* A thread that sleeps needs another remedy than one that has to wait for a CPU. */
+static char *text_of_off(const struct report *r, const struct loop_step *s)
+{
+	const bool slept = s->by_asleep > s->by_queued, queued = !slept && s->by_queued > 0.0;
+	const double off = slept ? s->by_asleep : queued ? s->by_queued : s->by_off;
+	char *in = s->stack ? report_short_path(r, s->stack - 1, 1, COLUMN_NAME) : NULL;
+	char *text = xasprintf("rank %" PRIu32 " %s %.0f %%%s%s", s->by,
+		slept	 ? "slept or was blocked"
+		: queued ? "waited for a CPU"
+			 : "was not running",
+		s->most > 0.0 ? 100.0 * fmin(1.0, off / s->most) : 0.0, in ? " in " : "", in ?: "");
+
+	free(in);
+	return text;
+}
+
 char *loop_cause_text(const struct report *r, const struct main_loop *l, const struct loop_step *s)
 {
 	switch (s->cause) {
 	case LOOP_WORK:
 		return text_of_work(r, s);
 	case LOOP_OFF_CPU:
-		return xasprintf("rank %" PRIu32 " was not running %.0f %%", s->by,
-			s->most > 0.0 ? 100.0 * fmin(1.0, s->by_off / s->most) : 0.0);
+		return text_of_off(r, s);
 	case LOOP_WAIT:
 		return xasprintf("waits %s longer", quantity_seconds(s->cause_s).text);
 	case LOOP_TRANSFER:

@@ -69,7 +69,7 @@ static size_t read_choice(const struct profile *p, size_t i, struct choice *c)
 /* What the rows of one step add up to. */
 struct sums {
 	uint64_t calls, ns, mpi_ns, least_ns, most_ns, most_at, busy_ns;
-	uint64_t wait_ns, off_ns, busy_off_ns;
+	uint64_t wait_ns, off_ns, busy_off_ns, busy_queued_ns, busy_asleep_ns;
 	uint32_t ranks, most_rank, busy_rank, busy_stack;
 };
 
@@ -86,6 +86,8 @@ static void add_row(struct sums *s, const struct profile_iteration *q)
 		s->busy_ns = q->busy_ns;
 		s->busy_rank = q->busy_rank;
 		s->busy_off_ns = q->busy_off_ns;
+		s->busy_queued_ns = q->busy_queued_ns;
+		s->busy_asleep_ns = q->busy_asleep_ns;
 		s->busy_stack = q->busy_stack;
 	}
 	if (q->ranks > s->ranks)
@@ -116,6 +118,8 @@ static struct loop_step step_of(const struct profile *p, const struct sums *s, u
 		.wait = IN_NS * (double)s->wait_ns / calls,
 		.off = IN_NS * (double)s->off_ns / calls,
 		.by_off = IN_NS * (double)s->busy_off_ns / each,
+		.by_queued = IN_NS * (double)s->busy_queued_ns / each,
+		.by_asleep = IN_NS * (double)s->busy_asleep_ns / each,
 		.stack = s->busy_stack};
 }
 

@@ -19,7 +19,7 @@ struct report;
 enum loop_cause {
 	LOOP_UNKNOWN,
 	LOOP_WORK,     /* a rank worked longer: loop_step.by, in loop_step.stack */
-	LOOP_OFF_CPU,  /* a rank had no CPU: loop_step.by */
+	LOOP_OFF_CPU,  /* a rank had no CPU: loop_step.by, in loop_step.stack */
 	LOOP_WAIT,     /* ranks waited longer, and none was late in the same iteration */
 	LOOP_TRANSFER, /* MPI took longer, not waiting for others */
 	LOOP_CAUSES
@@ -51,7 +51,8 @@ struct loop_step {
 	uint32_t by;	/* that rank, as printed */
 	double wait;	/* of one iteration, in MPI for other ranks: mean over ranks */
 	double off;	/* of busy, without a CPU ... */
-	double by_off;	/* ... and of busiest */
+	double by_off;	/* ... and of busiest: waiting for a CPU, and asleep, blocked or stopped */
+	double by_queued, by_asleep; /* parts of by_off; both 0: that is not known */
 	uint32_t stack; /* 1 + the stack in which `by' took longer than on average; 0: not known */
 	struct loop_efficiency efficiency;
 	enum loop_cause cause; /* of slow ones */

@@ -48,11 +48,14 @@ for mpi in $mpis; do
 		[ "$(late out $w)" = off_cpu ] || jq -e ".iterations.slow[] | select(.most_at == 20).cause_path |
 			test(\"^(output < )?be_late < iteration < step < main < init\$\")" $w
 		# that it did not run is known, and of what ranks waited most, which is the mean of two
+		# it was stopped, and has not waited for a CPU for so long
+		jq -e ".iterations.slow[] | select(.most_at == 40) | .asleep_most_s > .queued_most_s and
+			(.asleep_most_s + .queued_most_s - .off_cpu_most_s | fabs) < 1e-6" $w
 		jq -e ".iterations.slow[] | select(.most_at == 40) | .off_cpu_most_s > 0.4 and .off_cpu_most_s <= .outside_mpi_most_s and
 			.wait_s > 0.2 and .wait_s <= .most_s / 2 + 0.01" $w
 		jq -e ".iterations.slow[] | select(.most_at == 20) | .outside_mpi_most_s >= 0.3 and .wait_s > 0.1 and
 			.outside_mpi_most_s - .off_cpu_most_s > 0.25 and .outside_mpi_most_s - .off_cpu_most_s < 0.4" $w
-		grep -E "^\| +40 \|.*\| rank 0 was not running [0-9]+ % +\|$" why-$mpi/summary.log
+		grep -E "^\| +40 \|.*\| rank 0 slept or was blocked [0-9]+ % in [a-z_]+.*\|$" why-$mpi/summary.log
 		[ "$(late out $w)" = off_cpu ] ||
 			grep -E "^\| +20 \|.*\| rank 1 worked [0-9]+ ms longer in ([a-z]+ < )*(output|be_late)" why-$mpi/summary.log
 		# of two ranks one worked 300 ms longer and one was stopped for 500, and the other one waited

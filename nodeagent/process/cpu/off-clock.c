@@ -11,16 +11,23 @@
 #define READS_MOST   8	    /* ... and read them again, at most so often */
 #define NOISE_NS     20000u /* of two clocks that are not read at once */
 
-static uint64_t read_file(int file)
+/* What a thread had of CPUs, and waited for them, in ns; 0: it is not known. */
+struct schedstat {
+	unsigned long long cpu, queue;
+};
+
+static struct schedstat read_file(int file)
 {
-	unsigned long long ns;
+	struct schedstat s = {0, 0};
 	char text[64];
 	const ssize_t n = file < 0 ? -1 : pread(file, text, sizeof(text) - 1, 0);
 
 	if (n <= 0)
-		return 0;
+		return s;
 	text[n] = 0;
-	return sscanf(text, "%llu", &ns) == 1 ? ns : 0;
+	if (sscanf(text, "%llu %llu", &s.cpu, &s.queue) != 2)
+		s = (struct schedstat){0, 0};
+	return s;
 }
 
 /* CPU time in ns; 0: it is not known. */
@@ -29,7 +36,7 @@ static uint64_t read_cpu(const struct off_clock *c)
 	struct timespec t;
 
 	if (c->of_thread)
-		return read_file(c->file);
+		return read_file(c->file).cpu;
 	if (clock_gettime(c->clock, &t))
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -37,18 +44,22 @@ static uint64_t read_cpu(const struct off_clock *c)
 
 static void begin_reading(struct off_clock *c, int pid, bool of_thread)
 {
-	const uint64_t off = c->off;
+	const uint64_t off = c->off, queued = c->queued;
+	struct schedstat s;
 	char path[64];
 
 	off_clock_end(c);
-	*c = (struct off_clock){
-		.begun = true, .of_thread = of_thread, .file = -1, .before = off, .off = off};
-	if (of_thread) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, pid);
-		c->file = open(path, O_RDONLY | O_CLOEXEC);
-	} else if (clock_getcpuclockid(pid, &c->clock)) {
-		c->of_thread = true; /* and no file */
-	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, pid);
+	*c = (struct off_clock){.begun = true,
+		.file = open(path, O_RDONLY | O_CLOEXEC),
+		.before = off,
+		.off = off,
+		.queued_before = queued,
+		.queued = queued};
+	c->of_thread = of_thread || clock_getcpuclockid(pid, &c->clock);
+	s = read_file(c->file);
+	c->knows_queue = s.cpu;
+	c->queue = s.queue;
 	c->wall = clock_raw_ns();
 	c->cpu = read_cpu(c);
 }
@@ -65,7 +76,18 @@ static bool read_both(const struct off_clock *c, uint64_t *now, uint64_t *cpu)
 	return false;
 }
 
-bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns)
+/* The file has no more than there was, but it may be read a little later than the clocks. */
+static void read_queue(struct off_clock *c)
+{
+	const uint64_t queue = read_file(c->file).queue;
+
+	if (queue > c->queue && c->queued_before + queue - c->queue > c->queued)
+		c->queued = c->queued_before + queue - c->queue;
+	if (c->queued > c->off)
+		c->queued = c->off;
+}
+
+bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns, uint64_t *queued_ns)
 {
 	uint64_t now, cpu, off;
 
@@ -77,9 +99,12 @@ bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns)
 	if (!read_both(c, &now, &cpu) || !c->cpu || cpu < c->cpu)
 		return false;
 	off = now - c->wall > cpu - c->cpu ? now - c->wall - (cpu - c->cpu) : 0;
-	if (c->before + off > c->off + NOISE_NS)
+	if (c->before + off > c->off + NOISE_NS) {
 		c->off = c->before + off;
+		read_queue(c);
+	}
 	*ns = c->off;
+	*queued_ns = c->queued;
 	return true;
 }
 
@@ -87,5 +112,5 @@ void off_clock_end(struct off_clock *c)
 {
 	if (c->begun && c->file >= 0)
 		close(c->file);
-	*c = (struct off_clock){.begun = false};
+	*c = (struct off_clock){.knows_queue = c->knows_queue};
 }

@@ -25,7 +25,8 @@ struct iterations {
 	uint64_t first; /* when the first call began */
 	uint64_t until; /* when the last one ended */
 	uint64_t n, ticks;
-	uint64_t open_mpi, open_wait, open_off; /* of the call that is open */
+	uint64_t open_mpi, open_wait; /* of the call that is open */
+	struct off_time open_off;     /* the same */
 	struct callee callees[CALLEES];
 	unsigned n_callees;
 	uint64_t n_compared; /* calls after which callees were compared last */
@@ -57,7 +58,7 @@ static void add_run(struct iteration_run *to, const struct iteration_run *from)
 	to->ticks += from->ticks;
 	to->mpi_ticks += from->mpi_ticks;
 	to->wait_ticks += from->wait_ticks;
-	to->off_ns += from->off_ns;
+	off_time_add(&to->off, from->off);
 	if (from->least < to->least)
 		to->least = from->least;
 	if (from->most <= to->most)
@@ -145,6 +146,11 @@ static __attribute__((noinline)) uint64_t compare_callees(struct iterations *all
 	return longest ? longest->key : 0;
 }
 
+static inline uint64_t at_least_0(uint64_t ns)
+{
+	return (int64_t)ns > 0 ? ns : 0;
+}
+
 /* Each member is set: most calls have a run of their own. */
 static inline __attribute__((always_inline)) void set_run(
 	struct iteration_run *run, struct iterations *all, uint64_t since, uint64_t took)
@@ -154,7 +160,8 @@ static inline __attribute__((always_inline)) void set_run(
 	run->most_at = all->n;
 	run->since = since;
 	run->wait_ticks = all->open_wait;
-	run->off_ns = (int64_t)all->open_off > 0 ? all->open_off : 0;
+	run->off = (struct off_time){
+		at_least_0(all->open_off.ns), at_least_0(all->open_off.queued_ns)};
 	run->most_key = all->compares ? compare_callees(all, took) : 0;
 }
 
@@ -171,7 +178,8 @@ bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64
 	}
 	if (!all->n)
 		all->first = since;
-	all->open_mpi = all->open_wait = all->open_off = 0;
+	all->open_mpi = all->open_wait = 0;
+	all->open_off = (struct off_time){0, 0};
 	all->until = now;
 	all->ticks += took;
 	all->last[all->n % ITERATION_LAST] = took;
@@ -184,9 +192,9 @@ void iterations_add_mpi(struct iterations *all, uint64_t ticks)
 	all->open_mpi += ticks;
 }
 
-void iterations_add_off(struct iterations *all, uint64_t ns)
+void iterations_add_off(struct iterations *all, struct off_time off)
 {
-	all->open_off += ns;
+	off_time_add(&all->open_off, off);
 }
 
 static void add_callee(struct iterations *all, uint64_t key, uint64_t ticks)

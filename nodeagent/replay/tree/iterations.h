@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A power of 2: up to 160 KiB for a path. Smaller in tests. */
+#include "nodeagent/replay/tree/off-cpu.h"
+
+/* A power of 2: up to 176 KiB for a path. Smaller in tests. */
 #ifndef ITERATION_RUNS
 #define ITERATION_RUNS 2048u
 #endif
@@ -32,7 +34,7 @@ struct iteration_run {
 	uint64_t most_mpi;	   /* its time in MPI */
 	uint64_t since;		   /* when the first one began */
 	uint64_t wait_ticks;	   /* part of mpi_ticks: known waits for other ranks */
-	uint64_t off_ns;	   /* time outside of MPI without a CPU */
+	struct off_time off;	   /* time outside of MPI without a CPU */
 	uint64_t most_key;	   /* of the callee that took longest above its mean, in the
 				      longest call; 0: the function itself */
 };
@@ -62,7 +64,7 @@ void iterations_add_mpi(struct iterations *all, uint64_t ticks);
  * Adds time without a CPU to the call that is open; negative, modulo 2^64, for the part of it that
  * was in MPI.
  */
-void iterations_add_off(struct iterations *all, uint64_t ns);
+void iterations_add_off(struct iterations *all, struct off_time off);
 /*
  * Adds a wait for others to the call in which `at` lies, open or ended. ticks may be negative,
  * modulo 2^64, to take some back.

@@ -9,7 +9,8 @@
 #define INSTANTS 256u /* a power of 2 */
 
 struct instant {
-	uint64_t at, ns;
+	uint64_t at;
+	struct off_time off;
 };
 
 struct off_cpu {
@@ -38,23 +39,23 @@ static void make_room(struct off_cpu *o)
 	o->n -= old / 2;
 }
 
-void off_cpu_note(struct off_cpu *o, uint64_t at, uint64_t ns)
+void off_cpu_note(struct off_cpu *o, uint64_t at, struct off_time off)
 {
 	if (o->n == INSTANTS)
 		make_room(o);
-	o->of[o->n++] = (struct instant){at, ns};
+	o->of[o->n++] = (struct instant){at, off};
 }
 
-static uint64_t off_until(const struct off_cpu *o, uint64_t t)
+static struct off_time off_until(const struct off_cpu *o, uint64_t t)
 {
 	unsigned low = 0, high = o->n;
 	const struct instant *a;
 	double part;
 
 	if ((int64_t)(t - o->of[0].at) <= 0)
-		return o->of[0].ns;
+		return o->of[0].off;
 	if ((int64_t)(t - o->of[o->n - 1].at) >= 0)
-		return o->of[o->n - 1].ns;
+		return o->of[o->n - 1].off;
 	while (high - low > 1) {
 		const unsigned middle = low + (high - low) / 2;
 
@@ -62,12 +63,14 @@ static uint64_t off_until(const struct off_cpu *o, uint64_t t)
 	}
 	a = &o->of[low];
 	part = (double)(t - a->at) / (double)(a[1].at - a->at);
-	return a->ns + (uint64_t)(part * (double)(a[1].ns - a->ns));
+	return (struct off_time){a->off.ns + (uint64_t)(part * (double)(a[1].off.ns - a->off.ns)),
+		a->off.queued_ns +
+			(uint64_t)(part * (double)(a[1].off.queued_ns - a->off.queued_ns))};
 }
 
-uint64_t off_cpu_between(const struct off_cpu *o, uint64_t from, uint64_t to)
+struct off_time off_cpu_between(const struct off_cpu *o, uint64_t from, uint64_t to)
 {
-	if (!o->n || o->of[0].ns == o->of[o->n - 1].ns || (int64_t)(to - from) <= 0)
-		return 0;
-	return off_until(o, to) - off_until(o, from);
+	if (!o->n || o->of[0].off.ns == o->of[o->n - 1].off.ns || (int64_t)(to - from) <= 0)
+		return (struct off_time){0, 0};
+	return off_time_less(off_until(o, to), off_until(o, from));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time without a CPU of a thread, as a function of time. It is known at some instants, the
+ * The time without a CPU of a thread, as a function of time, and the part of it for which it waited
+ * for one. It is known at some instants, the
  * further apart the longer ago they are; between two of them it is taken to rise evenly. Instants
  * are ticks. For one thread of the agent.
  */
@@ -11,14 +12,31 @@
 
 struct off_cpu;
 
+/* Modulo 2^64, where parts are taken away before they are added. */
+struct off_time {
+	uint64_t ns;	    /* without a CPU */
+	uint64_t queued_ns; /* of these, waiting for one; the others asleep, blocked or stopped */
+};
+
+static inline struct off_time off_time_less(struct off_time a, struct off_time b)
+{
+	return (struct off_time){a.ns - b.ns, a.queued_ns - b.queued_ns};
+}
+
+static inline void off_time_add(struct off_time *to, struct off_time more)
+{
+	to->ns += more.ns;
+	to->queued_ns += more.queued_ns;
+}
+
 struct off_cpu *off_cpu_new(void);
 void off_cpu_free(struct off_cpu *o);
 
-/* Until instant `at`, not earlier than the last one, the thread had no CPU for ns in all. */
-void off_cpu_note(struct off_cpu *o, uint64_t at, uint64_t ns);
+/* Until instant `at`, not earlier than the last one, the thread had no CPU for so long in all. */
+void off_cpu_note(struct off_cpu *o, uint64_t at, struct off_time off);
 /*
- * The ns without a CPU between two instants; 0 before the first known instant and after the last.
+ * The time without a CPU between two instants; 0 before the first known instant and after the last.
  */
-uint64_t off_cpu_between(const struct off_cpu *o, uint64_t from, uint64_t to);
+struct off_time off_cpu_between(const struct off_cpu *o, uint64_t from, uint64_t to);
 
 #endif

@@ -13,15 +13,16 @@
 struct path {
 	struct period_loop loop; /* iterations NULL: it is none */
 	uint64_t mpi;		 /* of the function, when the last call ended ... */
-	uint64_t off;		 /* ... of it without a CPU */
+	struct off_time off;	 /* ... of it without a CPU */
 	uint64_t mpi_before;	 /* of the function, when the first call began */
 	uint64_t last_end;
 	uint64_t tail; /* is_first: when the last call ended that is as frequent */
 };
 
 struct period {
-	uint64_t mpi, off; /* of the function, in MPI */
-	unsigned n, next;  /* the path that is expected next */
+	uint64_t mpi;	     /* of the function, in MPI ... */
+	struct off_time off; /* ... without a CPU */
+	unsigned n, next;    /* the path that is expected next */
 	bool judges;
 	unsigned n_first; /* that are is_first, with iterations */
 	unsigned n_kept;  /* with iterations */
@@ -43,10 +44,10 @@ void period_free(struct period *p)
 	free(p);
 }
 
-void period_add_mpi(struct period *p, uint64_t ticks, uint64_t off_ns)
+void period_add_mpi(struct period *p, uint64_t ticks, struct off_time off)
 {
 	p->mpi += ticks;
-	p->off += off_ns;
+	off_time_add(&p->off, off);
 }
 
 struct path *period_path(struct period *p, uint64_t key)
@@ -193,7 +194,8 @@ uint64_t period_call(struct period *p, struct path *at, const struct period_call
 		iterations_add_callees(all, c->node->parent);
 	if (is_long && c->off)
 		iterations_add_off(
-			all, off_cpu_between(c->off, at->last_end, c->until) - (p->off - at->off));
+			all, off_time_less(off_cpu_between(c->off, at->last_end, c->until),
+				     off_time_less(p->off, at->off)));
 	is_kept = iterations_add(all, at->last_end, c->until, c->least);
 	at->mpi = p->mpi;
 	at->off = p->off;

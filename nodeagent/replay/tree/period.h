@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/replay/tree/off-cpu.h"
+
 struct iterations;
 struct node;
 struct waited;
 struct path;
-struct off_cpu;
 struct period;
 
 #define PERIOD_PATHS  32u /* the first ones */
@@ -30,8 +31,8 @@ struct period;
 struct period *period_new(bool judges);
 void period_free(struct period *p);
 
-/* In the function, or what it has called, ticks were spent in MPI, of them off_ns without a CPU. */
-void period_add_mpi(struct period *p, uint64_t ticks, uint64_t off_ns);
+/* In the function, or what it has called, ticks were spent in MPI, of them `off' without a CPU. */
+void period_add_mpi(struct period *p, uint64_t ticks, struct off_time off);
 
 /* A call that the function itself has made. */
 struct period_call {

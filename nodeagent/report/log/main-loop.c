@@ -216,11 +216,16 @@ static void write_kinds(struct json *j, const struct main_loop *l)
 static void write_slow(struct json *j, const struct report *r, const struct main_loop *l, size_t i)
 {
 	const struct loop_step *s = &l->steps[l->slow[i]];
+	const bool has_place = s->cause == LOOP_WORK || s->cause == LOOP_OFF_CPU;
 	char *why = loop_cause_text(r, l, s),
-	     *path = s->cause == LOOP_WORK && s->stack ? report_path(r, s->stack - 1) : NULL;
+	     *path = has_place && s->stack ? report_path(r, s->stack - 1) : NULL;
 
 	json_object(j, NULL);
 	columns_members(j, &step_list, &(struct row){.r = r, .at = s});
+	if (s->by_queued > 0.0 || s->by_asleep > 0.0) {
+		json_real(j, "queued_most_s", s->by_queued);
+		json_real(j, "asleep_most_s", s->by_asleep);
+	}
 	json_string(j, "cause", loop_cause_name(s->cause));
 	json_real(j, "cause_s", s->cause_s);
 	if (path)

@@ -34,6 +34,8 @@ static inline void throw_iterations(struct profile *p, uint32_t rank)
 			q->wait_ns = q->mpi_ns / 3;
 			q->off_ns = q->busy_ns / 4;
 			q->busy_off_ns = q->busy_ns / 5;
+			q->busy_queued_ns = q->busy_off_ns / 3;
+			q->busy_asleep_ns = q->busy_off_ns / 2;
 			q->busy_stack = run % 2 ? i + 1 : 0;
 			q->others = run % 2 ? q->ranks / 2 : 0;
 		}

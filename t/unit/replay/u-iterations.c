@@ -310,13 +310,16 @@ START_TEST(waits_are_those_of_the_call_in_which_they_were)
 }
 END_TEST
 
-/* Time without a CPU is shared out by when it was; what of it was in MPI is not told. */
+/* Time without a CPU, and waiting for one, is shared out by when it was; what of it was in MPI is
+ * not told. */
 START_TEST(time_without_a_cpu_is_of_the_call_in_which_it_was)
 {
-	replay_note_off_cpu(r, START, 0);
-	replay_note_off_cpu(r, START + 2000, 0);
-	replay_note_off_cpu(r, START + 4000, 1000);
-	replay_note_off_cpu(r, START + 6000, 1000);
+	const struct off_time some = {1000, 400};
+
+	replay_note_off_cpu(r, START, (struct off_time){0, 0});
+	replay_note_off_cpu(r, START + 2000, (struct off_time){0, 0});
+	replay_note_off_cpu(r, START + 4000, some);
+	replay_note_off_cpu(r, START + 6000, some);
 	in_at(0, A);
 	in_at(1000, B);
 	out_at(3000, B);
@@ -326,9 +329,12 @@ START_TEST(time_without_a_cpu_is_of_the_call_in_which_it_was)
 	out_at(5000, B);
 	out_at(5500, A);
 	end();
-	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 0)->off_ns, 500);
-	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 1)->off_ns, 300);
-	ck_assert_uint_eq(iterations_run(of(AT(A)), 0)->off_ns, 800);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 0)->off.ns, 500);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 0)->off.queued_ns, 200);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 1)->off.ns, 300);
+	ck_assert_uint_eq(iterations_run(of(AT(A, B)), 1)->off.queued_ns, 120);
+	ck_assert_uint_eq(iterations_run(of(AT(A)), 0)->off.ns, 800);
+	ck_assert_uint_eq(iterations_run(of(AT(A)), 0)->off.queued_ns, 320);
 }
 END_TEST
 

@@ -83,21 +83,22 @@ START_TEST(time_without_a_cpu_is_found_again)
 	struct off_cpu *o = off_cpu_new();
 	uint64_t off = 0, t = 0;
 
-	ck_assert_uint_eq(off_cpu_between(o, 0, 100), 0);
+	ck_assert_uint_eq(off_cpu_between(o, 0, 100).ns, 0);
 	for (; t < 5000; t++) {
-		off_cpu_note(o, 1000 * t, off);
+		off_cpu_note(o, 1000 * t, (struct off_time){off, off / 4});
 		off += t % 3 ? 0 : 1000;
 	}
-	ck_assert_uint_eq(off_cpu_between(o, 1000 * (t - 4), 1000 * (t - 1)), 1000);
-	ck_assert_uint_eq(off_cpu_between(o, 1000 * (t - 64), 1000 * (t - 1)), 21000);
-	ck_assert_uint_eq(off_cpu_between(o, 4998000, 4998500), 500);
-	ck_assert_uint_eq(off_cpu_between(o, 4997000, 4998000), 0);
-	ck_assert_uint_eq(off_cpu_between(o, 0, 1000 * (t - 1)), off);
-	ck_assert_uint_eq(off_cpu_between(o, 4999000, 9999000), 0);
-	ck_assert_uint_eq(off_cpu_between(o, 500, 400), 0);
+	ck_assert_uint_eq(off_cpu_between(o, 1000 * (t - 4), 1000 * (t - 1)).ns, 1000);
+	ck_assert_uint_eq(off_cpu_between(o, 1000 * (t - 64), 1000 * (t - 1)).ns, 21000);
+	ck_assert_uint_eq(off_cpu_between(o, 4998000, 4998500).ns, 500);
+	ck_assert_uint_eq(off_cpu_between(o, 4998000, 4998500).queued_ns, 125);
+	ck_assert_uint_eq(off_cpu_between(o, 4997000, 4998000).ns, 0);
+	ck_assert_uint_eq(off_cpu_between(o, 0, 1000 * (t - 1)).ns, off);
+	ck_assert_uint_eq(off_cpu_between(o, 4999000, 9999000).ns, 0);
+	ck_assert_uint_eq(off_cpu_between(o, 500, 400).ns, 0);
 	/* half of the time: to a part of it */
-	ck_assert_uint_ge(off_cpu_between(o, 0, 2500000), 700000);
-	ck_assert_uint_le(off_cpu_between(o, 0, 2500000), 950000);
+	ck_assert_uint_ge(off_cpu_between(o, 0, 2500000).ns, 700000);
+	ck_assert_uint_le(off_cpu_between(o, 0, 2500000).ns, 950000);
 	off_cpu_free(o);
 }
 END_TEST

@@ -276,7 +276,9 @@ START_TEST(causes)
 	is(l.parts.transfer, 122 / 430.0);
 	is(l.parts.off, 34.5 / 430.0);
 	is(l.parts.work, 20.5 / 430.0);
-	layout_run();
+	free(conf->output_layout);
+	conf->output_layout = xstrdup("run");
+	p->calls = 1;
 	text = summary();
 	/* nothing says that waits were looked for */
 	has(text, "Above the median: 430 ms (68 %): waiting for others 59 %, in MPI 28 %, without "
@@ -284,6 +286,21 @@ START_TEST(causes)
 	has(text, "waits 198 ms longer");
 	has(text, "in MPI 120 ms longer");
 	has(text, "rank 1 was not running 86 %");
+	free(text);
+	run_of(17)->busy_queued_ns = 9 * MS;
+	run_of(17)->busy_asleep_ns = 60 * MS;
+	run_of(17)->busy_stack = 3 + 1;
+	main_loop_done(&l);
+	make();
+	text = summary();
+	has(text, "rank 1 slept or was blocked 75 % in sub |");
+	free(text);
+	run_of(17)->busy_queued_ns = 64 * MS;
+	run_of(17)->busy_asleep_ns = 5 * MS;
+	main_loop_done(&l);
+	make();
+	text = summary();
+	has(text, "rank 1 waited for a CPU 80 % in sub |");
 	has(text, "rank 1 worked 40.0 ms longer in sub |");
 	free(text);
 }
