@@ -184,6 +184,8 @@ void gather_threads(const struct gather_from *from)
 			.lost_calls = t->lost,
 			.team_ns = clocks_ns(c, t->team_ticks),
 			.team_parts = t->team_parts,
+			.team_wait_ns = clocks_ns(c, t->team_wait),
+			.team_join_ns = clocks_ns(c, t->team_join),
 			.blocked_ns = t->blocked_ns,
 			.sends = t->sends,
 			.receives = t->receives,

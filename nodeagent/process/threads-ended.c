@@ -143,6 +143,8 @@ void threads_ended_add(struct process *p, const struct thread_ring *t, struct ca
 	ended->blocked_ns += t->blocked_ns;
 	ended->team_ticks += replay_team_times(t->replay)->ticks;
 	ended->team_parts += replay_team_times(t->replay)->parts;
+	ended->team_wait += replay_team_times(t->replay)->wait;
+	ended->team_join += replay_team_times(t->replay)->outer_join;
 	add_messages(ended, tree);
 	for (size_t i = 0; ended->n_counters && i < calltree_nodes(tree); i++)
 		add_counts(ended->counts, ended->n_counters, calltree_at(tree, i));

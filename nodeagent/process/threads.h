@@ -35,7 +35,8 @@ struct ended_thread {
 	uint64_t start_ticks, alive_ticks, function_ticks;
 	uint64_t calls, records, lost, blocked_ns;
 	uint64_t sends, receives, bytes_sent, bytes_received;
-	uint64_t team_ticks, team_parts; /* in OpenMP teams: struct replay_team_times */
+	/* in OpenMP teams: struct replay_team_times */
+	uint64_t team_ticks, team_parts, team_wait, team_join;
 	struct ended_node *nodes;	 /* only with "all" */
 	size_t n_nodes;
 	uint32_t n_counters;   /* of hardware */

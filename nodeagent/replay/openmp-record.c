@@ -179,8 +179,10 @@ static void end_team(struct replay *r, const struct construct_frame *c, uint64_t
 		in->left = t;
 		in->wait += c->wait;
 	}
-	if (!find_team(r, NULL))
+	if (!find_team(r, NULL)) {
 		r->team_times.ticks += part.duration;
+		r->team_times.wait += part.wait;
+	}
 	r->team_times.parts += c->own;
 }
 
@@ -193,6 +195,8 @@ static void end_fork(struct replay *r, const struct construct_frame *c, uint32_t
 	openmp_join(r->openmp, c->team, size, t);
 	if (join > c->join_tasks)
 		r->team_times.join += join - c->join_tasks;
+	if (join > c->join_tasks && !find_team(r, NULL))
+		r->team_times.outer_join += join - c->join_tasks;
 	if (join > c->join_tasks && in)
 		in->wait += join - c->join_tasks;
 	if (in)
@@ -474,12 +478,12 @@ static void end_idle(struct replay *r, uint64_t key, uint64_t t)
 static void enter_construct(struct replay *r, enum construct_kind kind, uint32_t team,
 	uint32_t region, uint64_t b, uint64_t t)
 {
+	struct construct_frame *c;
+
 	switch (kind) {
 	case OPEN_FORK:
 		begin_fork(r, team, region, b, t);
 		break;
-	struct construct_frame *c;
-
 	case OPEN_TEAM:
 		end_idle(r, KEY_IDLE, t);
 		begin_team(r, team, region, b, t);

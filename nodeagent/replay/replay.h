@@ -184,12 +184,13 @@ void replay_shrink(struct replay *r);
 
 /*
  * The time of the thread in teams of OpenMP. ticks: as a member of a team; parts: how often it was
- * one in a team that another thread had made; join: ticks in which it waited for the others of a
- * team that it had made. join_locks, idle_locks: ticks in waits for locks, of `join' and outside of
+ * one in a team that another thread had made; wait: of the ticks, those in waits; join: ticks in
+ * which it waited for the others of a team that it had made; outer_join: of these, those outside of
+ * other teams. join_locks, idle_locks: ticks in waits for locks, of `join' and outside of
  * all functions, that lie in no frame of OpenMP.
  */
 struct replay_team_times {
-	uint64_t ticks, parts, join;
+	uint64_t ticks, parts, wait, join, outer_join;
 	uint64_t join_locks, idle_locks;
 };
 const struct replay_team_times *replay_team_times(const struct replay *r);

@@ -82,6 +82,8 @@ static void throw_more(struct dice *d, struct profile *p)
 		t->blocked_ns = throw_dice(d, 1u << 20);
 		t->team_parts = throw_dice(d, 9);
 		t->team_ns = throw_dice(d, 1u << 28);
+		t->team_wait_ns = t->team_ns / 3;
+		t->team_join_ns = t->team_ns / 5;
 	}
 	for (size_t i = 0; i < p->n_thread_stacks; i++) {
 		struct profile_thread_stack *s = &p->thread_stacks[i];

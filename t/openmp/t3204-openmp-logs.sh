@@ -130,6 +130,7 @@ test_expect 'two processes: their regions are added up, their trees stand side b
 test_expect 'the time in teams, and what workers did not work' '
 	traced -q -k profile_table.threads=summary -- "$BIN/tree" numbers
 	jq -e "[.each_thread[] | select(.thread > 0) | .t_teams_s > 0 and .t_teams_s <= .t_alive_s] | all" tree_all.json
+	jq -e "[.each_thread[] | .t_team_waits_s <= .t_teams_s and .t_teams_s + .t_team_joins_s <= .t_alive_s + 1e-6] | all" tree_all.json
 	sed -n "/^Threads/,/^$/p" tree_node_*.log >table
 	has table "t_idle[s]"'
 test_expect 'workers are read long before the thread that made their team: all is in its place' '

@@ -63,6 +63,8 @@ static void write_counters(struct json *j, const char *key, const struct row *ro
 ROW_VALUE(double, thread_overhead, profile_thread, report_overhead_s(row->r, at->calls))
 /* Idle is who was there to work in the teams of others, and was in none. */
 ROW_VALUE(bool, has_idle, profile_thread, at->team_parts && at->alive_ns > at->team_ns)
+/* Files of earlier programs do not tell. */
+ROW_VALUE(bool, has_waits, profile_thread, at->team_ns && (at->team_wait_ns || at->team_join_ns))
 ROW_VALUE(uint64_t, thread_idle, profile_thread, at->alive_ns - at->team_ns)
 
 enum { SEVERAL_RANKS = 1, WITH_TEAMS = 2, WITH_MESSAGES = 4 };
@@ -88,6 +90,8 @@ static const struct column thread_columns[] = {
 	THREAD("Lost calls", NULL, COUNT, lost_calls),
 	THREAD("Blocked[s]", "blocked_s", SECONDS, blocked_ns),
 	THREAD("t_teams[s]", "t_teams_s", SECONDS, team_ns, .only = WITH_TEAMS),
+	THREAD(NULL, "t_team_waits_s", SECONDS, team_wait_ns, .where = has_waits),
+	THREAD(NULL, "t_team_joins_s", SECONDS, team_join_ns, .where = has_waits),
 	COLUMN_GET("t_idle[s]", NULL, SECONDS, count, thread_idle, .only = WITH_TEAMS,
 		.where = has_idle),
 	THREAD("Sends", "sends", COUNT, sends, .only = WITH_MESSAGES),
