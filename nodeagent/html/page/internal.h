@@ -33,6 +33,9 @@ double page_number(const struct pages *p, const char *key);
 #define PAGE_LEAST 0.001
 #define PAGE_ROWS  500u /* of a table */
 
+/* titles.c: "own time" of "t_excl_s"; NULL: the key has no other words. */
+const char *title_of_key(const char *key);
+
 /* ---- words.c: what a reader sees for keys, numbers and names of the JSON ----------------- */
 
 /* A number as text, with the unit that follows from its key: seconds, bytes, a part. Of what is no

@@ -11,40 +11,11 @@
 
 char *words_of_key(const char *key)
 {
-	static const struct {
-		const char *key, *title;
-	} titles[] = {
-		{"t_excl_s", "own time"},
-		{"t_incl_s", "time with callees"},
-		{"t_s", "time"},
-		{"t_min_s", "least time"},
-		{"t_max_s", "most time"},
-		{"t_avg_s", "mean time"},
-		{"recvs", "receives"},
-		{"cpu_s", "CPU time"},
-		{"wall_s", "time"},
-		{"mpi_s", "MPI"},
-		{"openmp_wait_s", "OpenMP waits"},
-		{"openmp_idle_s", "OpenMP idle"},
-		{"lock_wait_s", "lock waits"},
-		{"gpu_wait_s", "GPU waits"},
-		{"io_s", "I/O"},
-		{"off_cpu_s", "off CPU"},
-		{"id", "call path"},
-		{"pid", "PID"},
-		{"mpi", "MPI"},
-		{"mpi_share", "part in MPI"},
-		{"cpus", "CPUs"},
-		{"cpu_model", "CPU model"},
-		{"off_cpu", "without a CPU"},
-		{"most_kind", "most of it"},
-		{"most_path", "of that most in"},
-	};
+	const char *known = title_of_key(key);
 	char *title;
 
-	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
-		if (!strcmp(titles[i].key, key))
-			return xstrdup(titles[i].title);
+	if (known)
+		return xstrdup(known);
 	title = xstrdup(!strncmp(key, "t_", 2) ? key + 2 : key);
 	if (text_ends_with(title, "_s"))
 		title[strlen(title) - 2] = '\0';
