@@ -19,6 +19,40 @@ CLASSES = ["useful_s", "mpi_s", "mpi_wait_s", "openmp_wait_s", "openmp_idle_s", 
 	"io_s", "blocked_s", "unknown_s"]
 
 
+BARS_MAX = 64
+# picture: its title, the array, names of elements, member that has the numbers, the one that must be
+# there, bytes, parts: title, key and what is taken away from it
+BARS = {
+	"openmp-ranks": ("Time of all threads of each rank", "per_rank", ("rank {rank} on {node}",), "all_threads",
+		"openmp_wait_s", False, (("useful work", "useful_s", None), ("MPI", "mpi_s", None),
+		("waits in OpenMP", "openmp_wait_s", None), ("idle in OpenMP", "openmp_idle_s", None))),
+	"openmp-regions": ("Time of threads in each parallel region", "openmp", ("{region} < {caller}",), None, None,
+		False, (("work", "t_busy_s", None), ("waits at barriers", "t_barrier_s", None),
+		("other waits", "t_wait_s", "t_barrier_s"), ("start", "t_start_s", None), ("join", "t_join_s", None))),
+	"openmp-threads": ("Time of each thread in teams and outside", "each_thread", ("rank {rank}, thread {thread}",),
+		None, "t_team_waits_s", False, (("work in teams", "t_teams_s", "t_team_waits_s"),
+		("waits in teams", "t_team_waits_s", None), ("waits for the end of teams", "t_team_joins_s", None),
+		("outside of teams", "t_alive_s", "t_teams_s t_team_joins_s"))),
+	"gpu-devices": ("Use of each GPU in the time of the run", "gpus", ("{host}, rank {rank}, device {device}",), None,
+		None, False, (("kernels", "t_compute_s", None), ("only copies and others", "t_busy_s", "t_compute_s"),
+		("idle", "runtime_s", "t_busy_s"))),
+	"io-bytes": ("Bytes of each file of the program", "posix_files", ("{name}",), None, None, True,
+		(("read", "bytes_read", None), ("written", "bytes_written", None))),
+	"io-times": ("Time for each file of the program", "posix_files", ("{name}",), None, None, False,
+		(("reads", "read_s", None), ("writes", "write_s", None), ("other calls", "other_s", None))),
+	"io-mpi-bytes": ("Bytes of each file of MPI", "files", ("{name}",), None, None, True,
+		(("read", "bytes_read", None), ("written", "bytes_written", None))),
+	"io-mpi-times": ("Time for each file of MPI", "files", ("{name}",), None, None, False,
+		(("reads", "t_read_s", None), ("writes", "t_write_s", None))),
+	"io-paths": ("Time of input and output that the program has told", "io", ("{path}: {kind}",), None, None, False,
+		(("operations", "t_s", None),)),
+	"memory-high-water": ("High water of memory of each rank", "memory_ranks", ("rank {rank}",), None, None, True,
+		(("still there at the end", "live_bytes", None), ("freed before the end", "peak_bytes", "live_bytes"))),
+	"memory-paths": ("Memory of call paths when the process had most", "memory", ("{path}",), None, None, True,
+		(("then there", "peak_bytes", None),)),
+}
+
+
 class Report(html.parser.HTMLParser):
 	"""Tables as rows of (text, exact) by caption, titles of shapes by picture, the JSON."""
 
@@ -245,6 +279,61 @@ def check_maps(report, run):
 	return n
 
 
+def bars_of(run, array, within, only, are_bytes, parts):
+	"""The elements and the numbers of their parts, the longest first."""
+	bars = []
+	for element in run.get(array, []):
+		row = element.get(within) or element if within else element
+		if only and row.get(only) is None:
+			continue
+		number = lambda key: max(0.0, row.get(key, run[key] if key == "runtime_s" else 0.0) or 0.0)
+		numbers = [max(0.0, number(key) - sum(number(k) for k in (less or "").split())) for _, key, less in parts]
+		if sum(numbers) > 0:
+			bars.append((element, numbers))
+	bars.sort(key=lambda bar: -sum(bar[1]))
+	if len(bars) > BARS_MAX:
+		others = [numbers for _, numbers in bars[BARS_MAX - 1:]]
+		means = [sum(n) / len(others) for n in zip(*others)]
+		bars[BARS_MAX - 1:] = [(None, [math.floor(m + 0.5) for m in means] if are_bytes else means)]
+	return bars
+
+
+def bar_numbers(run):
+	return {n for _, array, _, within, only, are_bytes, parts in BARS.values()
+		for _, numbers in bars_of(run, array, within, only, are_bytes, parts) for n in numbers}
+
+
+def check_bars(report, run):
+	"""Each part of each bar, and each cell of its table."""
+	checked = 0
+	for picture, (title, array, (name,), within, only, are_bytes, parts) in BARS.items():
+		wanted = bars_of(run, array, within, only, are_bytes, parts)
+		wanted = wanted if picture.split("-")[0] in report.ids else []
+		assert bool(wanted) == (picture in report.titles), picture
+		if not wanted:
+			continue
+		table = report.tables[title][1:]
+		assert len(table) == len(wanted), picture
+		shown = [t for t in report.titles[picture] if t]
+		for (element, numbers), row in zip(wanted, table):
+			assert element is not None or re.match("mean of [0-9]+ others$", row[0][0]), row
+			if element is not None:
+				text = "".join(before + str(element[key]) for before, key in re.findall("([^{}]*){([a-z]+)}", name)
+					if element.get(key) is not None)
+				assert row[0][0] == text or "..." in row[0][0] or "?" in row[0][0], (row[0][0], text)
+			for number, cell, part in zip(numbers, row[1:], parts):
+				assert abs(number - cell[1]) <= (0.01 if are_bytes else 2e-9), (picture, row, number)
+				if not number:
+					continue
+				start = "%s: %s " % (row[0][0], part[0])
+				told = shown.pop(0)
+				assert told.startswith(start) and told.endswith(" bytes" if are_bytes else " s"), (told, start)
+				assert float(told[len(start):].split()[0]) == cell[1], told
+				checked += 2
+		assert not shown, shown
+	return checked
+
+
 def check_waits(report, run):
 	"""Each square of who waited for whom, and each row of its table."""
 	pairs = run.get("wait_matrix", [])
@@ -286,7 +375,7 @@ def main(argv):
 			check_same(key, embedded[key], value)
 
 	known = numbers_of(runs, set())
-	sums = sums_of(runs)
+	sums = sums_of(runs) | bar_numbers(runs[0])
 	if len(runs) > 1:
 		for row in report.tables["Call paths by the difference of their own time, the first run less the second"][1:]:
 			sums.add(row[1][1]) # see check_difference()
@@ -303,6 +392,7 @@ def main(argv):
 	n += check_flame(report, runs[0])
 	n += check_maps(report, runs[0])
 	n += check_waits(report, runs[0])
+	n += check_bars(report, runs[0])
 	if len(runs) > 1:
 		n += check_difference(report, runs)
 		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}

@@ -85,6 +85,8 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'waits in MPI are apart where first threads alo
 		$(mpirun_of $mpi) -np 3 "$BIN/findings" slow
 	limit "$VFTR" report -o helped.html helped
 	python3 "$SAME" helped.html helped/profile.json
+	has helped.html "<svg id=\"io-bytes\""
+	has helped.html "<svg id=\"io-times\""
 	has helped.html "<th scope=\"row\">files.active</th><td>true</td>"
 	has helped.html "<th scope=\"row\">profile.sample</th><td>0</td>"
 	hasnt slow.html "<th scope=\"row\">files.active</th>"
@@ -113,6 +115,9 @@ test_expect 'locks and memory have pages; bytes, parts and calls have their unit
 	has allocates.html "<section id=\"memory\""
 	hasnt allocates.html "<section id=\"io\""
 	hasnt allocates.html "<section id=\"locks\""
+	has allocates.html "<svg id=\"memory-high-water\""
+	has allocates.html "<title>rank 0: freed before the end 3145"
+	has allocates.html "<svg id=\"memory-paths\""
 	has allocates.html "<th scope=\"row\">step &lt; main &lt; init</th>"
 	has allocates.html "<data value=\"3145728\">3.00 MiB</data>"
 	has allocates.html "<data value=\"12345\">12 345</data>"'
@@ -129,7 +134,9 @@ test_expect 'pages without anything to show are left out' '
 		hasnt mpi.html "<section id=\"$page\""
 		hasnt mpi.html "href=\"#$page\""
 	done
+	has made.html "<svg id=\"openmp-regions\""
 	has cuda.html "<section id=\"gpu\""
+	has cuda.html "<svg id=\"gpu-devices\""
 	hasnt cuda.html "<section id=\"balance\""
 	has counters.html "<section id=\"counters\""'
 

@@ -106,6 +106,34 @@ struct page_matrix {
 void page_matrix_print(struct html *h, const struct pages *p, const struct value *pairs,
 	const struct page_matrix *of);
 
+/* ---- bars.c: what elements of an array are made of --------------------------------------- */
+
+#define PAGE_BAR_PARTS 5
+
+struct page_bar_part {
+	const char *title, *colour;
+	const char *key;     /* of a number of the element; "runtime_s" may be that of the run */
+	const char *less[2]; /* of those that are taken away from it, or NULL */
+};
+
+struct page_bars {
+	const char *array;   /* the key of an array of objects */
+	const char *id;	     /* of the picture */
+	const char *title;   /* of the picture and the table, too */
+	const char *of_what; /* the head of the column of names */
+	const char *description;
+	struct {
+		const char *before, *key; /* "rank ", "rank": the name has "rank 7" */
+	} names[3];
+	const char *within; /* a member that has the numbers, of elements that have it; or NULL */
+	const char *only;   /* elements without this number have no bar; or NULL */
+	bool are_bytes;	    /* else seconds */
+	size_t n_parts;
+	struct page_bar_part parts[PAGE_BAR_PARTS];
+};
+/* The picture and its table, the longest bar first; nothing, if all numbers are 0. */
+void page_bars_print(struct html *h, const struct pages *p, const struct page_bars *what);
+
 /* ---- the pages -------------------------------------------------------------------------- */
 
 /* True if the first run has something for the page; the page's contents. */

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each element of an array is made of: a bar of parts for each, and a table of the same. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent/base/table.h"
+#include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/html/page/internal.h"
+
+#define BARS_MAX     64u /* in the picture and the table */
+#define ROW	     18.0
+#define LEFT	     260.0
+#define PLOT	     640.0
+#define LEGEND	     24.0
+#define NAME_COLUMNS 34u
+
+struct bar {
+	const struct value *row;
+	char *name;
+	double of[PAGE_BAR_PARTS], sum;
+	size_t index;
+};
+ORDER_BY(by_sum, struct bar, FALLING(sum) ?: RISING(index))
+
+struct bars {
+	const struct pages *p;
+	const struct page_bars *what;
+	struct bar *at;
+	size_t n;
+};
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+/* A member of an element, or of the run; 0: it has none. */
+static double number_of(const struct pages *p, const struct value *row, const char *key)
+{
+	const double number = value_real_of(p->all, row, key);
+
+	if (isnan(number) && !strcmp(key, "runtime_s"))
+		return fmax(0.0, page_number(p, key));
+	return fmax(0.0, number);
+}
+
+static double part_of(
+	const struct pages *p, const struct value *row, const struct page_bar_part *part)
+{
+	double number = number_of(p, row, part->key);
+
+	for (size_t i = 0; i < ARRAY_SIZE(part->less) && part->less[i]; i++)
+		number = fmax(0.0, number - number_of(p, row, part->less[i]));
+	return number;
+}
+
+static char *name_of(const struct pages *p, const struct value *row, const struct page_bars *what)
+{
+	char *name = xstrdup("");
+
+	for (size_t i = 0; i < ARRAY_SIZE(what->names) && what->names[i].key; i++) {
+		const struct value *v = value_member(p->all, row, what->names[i].key);
+		char exact[VALUE_DIGITS], *longer;
+
+		if (value_kind(v) == VALUE_NONE)
+			continue;
+		longer = xasprintf("%s%s%s", name, what->names[i].before,
+			value_kind(v) == VALUE_TEXT ? value_text(p->all, v)
+						    : value_exact(v, exact) ?: "-");
+		free(name);
+		name = longer;
+	}
+	return name;
+}
+
+static void read_bar(struct bars *b, const struct value *row, size_t index)
+{
+	const struct value *from = row;
+	struct bar *to = &b->at[b->n];
+
+	if (b->what->within)
+		from = value_member(b->p->all, row, b->what->within) ?: row;
+	if (b->what->only && isnan(value_real_of(b->p->all, from, b->what->only)))
+		return;
+	*to = (struct bar){.row = row, .index = index};
+	for (size_t k = 0; k < b->what->n_parts; k++) {
+		to->of[k] = part_of(b->p, from, &b->what->parts[k]);
+		to->sum += to->of[k];
+	}
+	b->n += to->sum > 0.0;
+}
+
+/* Those beyond the bound become one bar, which is their mean. */
+static void fold_bars(struct bars *b)
+{
+	struct bar *rest = &b->at[BARS_MAX - 1];
+	const size_t n = b->n - (BARS_MAX - 1);
+
+	if (b->n <= BARS_MAX)
+		return;
+	for (size_t i = BARS_MAX; i < b->n; i++)
+		for (size_t k = 0; k < b->what->n_parts; k++)
+			rest->of[k] += b->at[i].of[k];
+	rest->sum = 0.0;
+	for (size_t k = 0; k < b->what->n_parts; k++) {
+		rest->of[k] /= (double)n;
+		if (b->what->are_bytes)
+			rest->of[k] = floor(rest->of[k] + 0.5);
+		rest->sum += rest->of[k];
+	}
+	rest->row = NULL;
+	rest->name = xasprintf("mean of %zu others", n);
+	b->n = BARS_MAX;
+}
+
+static struct bars bars_of(const struct pages *p, const struct page_bars *what)
+{
+	const struct value *array = page_member(p, what->array);
+	struct bars b = {.p = p, .what = what};
+	size_t index = 0;
+
+	b.at = xcalloc(value_count(array) + 1, sizeof(*b.at));
+	for (const struct value *v = value_first(p->all, array); v; v = value_next(p->all, v))
+		read_bar(&b, v, index++);
+	qsort(b.at, b.n, sizeof(*b.at), by_sum);
+	fold_bars(&b);
+	for (size_t i = 0; i < b.n; i++)
+		if (b.at[i].row)
+			b.at[i].name = name_of(p, b.at[i].row, what);
+	return b;
+}
+
+static struct quantity shown_as(const struct page_bars *what, double number)
+{
+	return what->are_bytes ? quantity_bytes(number) : quantity_seconds(number);
+}
+
+/* ---- the picture ----------------------------------------------------------------------- */
+
+static void put_legend(struct html *h, const struct page_bars *what)
+{
+	for (size_t k = 0; k < what->n_parts; k++) {
+		const double x = 240.0 * (double)k;
+
+		svg_rect(h, (struct svg_box){x, 2.0, 12.0, 12.0}, what->parts[k].colour, NULL);
+		svg_text(h, x + 16.0, 13.0, SVG_LEFT, NULL, what->parts[k].title);
+	}
+}
+
+/* each: pixels of a second or byte. */
+static void put_bar(
+	struct html *h, const struct bars *b, const struct bar *bar, double y, double each)
+{
+	char *label = text_short(bar->name, NAME_COLUMNS);
+	char *name = text_short(bar->name, HTML_TEXT); /* as the table has it */
+	double x = LEFT;
+
+	svg_text(h, LEFT - 6.0, y + 13.0, SVG_RIGHT, NULL, label);
+	for (size_t k = 0; k < b->what->n_parts; k++) {
+		char *title;
+
+		if (!(bar->of[k] > 0.0))
+			continue;
+		title = xasprintf(b->what->are_bytes ? "%s: %s %.0f bytes" : "%s: %s %.9f s", name,
+			b->what->parts[k].title, bar->of[k]);
+		svg_rect(h, (struct svg_box){x, y, bar->of[k] * each, ROW - 3.0},
+			b->what->parts[k].colour, title);
+		x += bar->of[k] * each;
+		free(title);
+	}
+	svg_text(h, x + 6.0, y + 13.0, SVG_LEFT, NULL, shown_as(b->what, bar->sum).text);
+	free(label);
+	free(name);
+}
+
+static void put_picture(struct html *h, const struct bars *b)
+{
+	double most = 0.0, y = LEGEND;
+
+	for (size_t i = 0; i < b->n; i++)
+		most = fmax(most, b->at[i].sum);
+	svg_begin(h, b->what->id, b->what->title, b->what->description, SVG_WIDTH,
+		LEGEND + ROW * (double)b->n);
+	put_legend(h, b->what);
+	for (size_t i = 0; i < b->n; i++, y += ROW)
+		put_bar(h, b, &b->at[i], y, PLOT / most);
+	svg_end(h);
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static void put_number(struct html *h, const struct page_bars *what, double number)
+{
+	char *exact = xasprintf(what->are_bytes ? "%.0f" : "%.9f", number);
+
+	html_number(h, exact, shown_as(what, number).text);
+	free(exact);
+}
+
+static void put_table(struct html *h, const struct bars *b)
+{
+	list_details(h, "The same as a table");
+	html_table(h, b->what->title);
+	html_head(h, b->what->of_what, false);
+	for (size_t k = 0; k < b->what->n_parts; k++)
+		html_head(h, b->what->parts[k].title, true);
+	for (size_t i = 0; i < b->n; i++) {
+		html_row(h);
+		html_cell(h, b->at[i].name, true);
+		for (size_t k = 0; k < b->what->n_parts; k++)
+			put_number(h, b->what, b->at[i].of[k]);
+		html_close(h);
+	}
+	html_table_end(h);
+	html_close(h);
+}
+
+void page_bars_print(struct html *h, const struct pages *p, const struct page_bars *what)
+{
+	struct bars b = bars_of(p, what);
+
+	if (b.n) {
+		html_element(h, "h3", what->title, NULL);
+		html_element(h, "p", what->description, NULL);
+		put_picture(h, &b);
+		put_table(h, &b);
+	}
+	for (size_t i = 0; i < b.n; i++)
+		free(b.at[i].name);
+	free(b.at);
+}
