@@ -14,22 +14,22 @@
 #include "nodeagent/report/output.h"
 #include "nodeagent/report/report.h"
 
-static int write_pages(const struct json_tree *all, const char *path, const char *name)
+static int write_pages(const struct page_run *run, const char *path)
 {
-	const struct page_run run = {name, all};
 	struct writing *w;
 	FILE *f;
 	int error = write_begin(&f, &w, path);
 
 	if (error)
 		return error;
-	pages_write(f, &run, 1);
+	pages_write(f, run, 1);
 	return write_end(f, w);
 }
 
 int html_report_write(const struct host *host, const struct profile *p, const char *base)
 {
 	struct json_tree *all;
+	struct page_run run;
 	struct report report;
 	char *path, *error = NULL;
 	int failed;
@@ -40,7 +40,10 @@ int html_report_write(const struct host *host, const struct profile *p, const ch
 	report_init(&report, p, host->conf, NULL, 0);
 	report.log = REPORT_SUMMARY;
 	all = json_tree_of(output_json_of, &report, &error);
-	failed = all ? write_pages(all, path, p->application ? p->application : "a run") : 0;
+	run = (struct page_run){.name = p->application ? p->application : "a run",
+		.all = all,
+		.has_files = host->conf->sampling_active};
+	failed = all ? write_pages(&run, path) : 0;
 	if (!all)
 		complain("cannot write %s: %s", path, error);
 	else if (failed)

@@ -312,6 +312,10 @@ test_expect 'report=true: a run ends with its report, in either layout; without 
 	status_of 3 limit "$VFTR" run -q -o without -- "$BIN/end" exit3
 	[ ! -e without/report.html ]
 	mkdir as-vftrace
+	hasnt with/report.html "id=\"timeline\""
+	status_of 3 limit "$VFTR" run -q --trace -k report=true -o told -- "$BIN/end" exit3
+	has told/report.html "<section id=\"timeline\""
+	has told/report.html "Calls over time were recorded, but a page that is written at the end"
 	status_of 3 traced -q -k report=true -k output_directory=as-vftrace -- "$BIN/end" exit3
 	python3 "$SAME" as-vftrace/end_all.html as-vftrace/end_all.json
 	is "" "$(find with as-vftrace -name "*.tmp*")"'

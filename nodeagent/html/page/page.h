@@ -3,6 +3,7 @@
 #ifndef VFTR_NODEAGENT_HTML_PAGE_PAGE_H
 #define VFTR_NODEAGENT_HTML_PAGE_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ struct page_run {
 	const struct json_tree *all; /* its JSON: vftr-profile(5) */
 	const struct page_timeline
 		*timeline; /* of the first run, or NULL; not looked at of others */
+	bool has_files; /* calls over time were recorded, and nobody has read them for this page */
 };
 
 /*
