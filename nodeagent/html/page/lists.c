@@ -27,8 +27,8 @@ static const struct page_bars openmp_bars[] = {
 			{"waits in OpenMP", ORANGE, "openmp_wait_s"},
 			{"idle in OpenMP", YELLOW, "openmp_idle_s"}}},
 	{"openmp", "openmp-regions", "Time of threads in each parallel region", "region",
-		"A bar for each parallel region: the time of all threads in its teams. They start "
-		"when they are not there yet, and join when they wait for the end of the team.",
+		"A bar for each parallel region: the time of all threads in its teams. At the "
+		"start a thread is not there yet; at the join it waits for the end of its team.",
 		{{"", "region"}, {" < ", "caller"}}, NULL, NULL, false, 5,
 		{{"work", GREEN, "t_busy_s"}, {"waits at barriers", ORANGE, "t_barrier_s"},
 			{"other waits", RED, "t_wait_s", {"t_barrier_s"}},
@@ -45,8 +45,8 @@ static const struct page_bars openmp_bars[] = {
 };
 static const struct page_bars gpu_bars[] = {
 	{"gpus", "gpu-devices", "Use of each GPU in the time of the run", "GPU",
-		"A bar for each GPU: kernels ran on it; no kernel, but copies or other activities; "
-		"nothing.",
+		"A bar for each GPU: the time in which kernels ran on it, that in which only "
+		"copies and other activities did, and that in which nothing did.",
 		{{"", "host"}, {", rank ", "rank"}, {", device ", "device"}}, NULL, NULL, false, 3,
 		{{"kernels", GREEN, "t_compute_s"},
 			{"only copies and others", BLUE, "t_busy_s", {"t_compute_s"}},
@@ -75,13 +75,13 @@ static const struct page_bars io_bars[] = {
 };
 static const struct page_bars memory_bars[] = {
 	{"memory_ranks", "memory-high-water", "High water of memory of each rank", "rank",
-		"A bar for each rank, as long as what it had when it had most.",
-		{{"rank ", "rank"}}, NULL, NULL, true, 2,
+		"A bar for each rank: the most memory that it had at a time.", {{"rank ", "rank"}},
+		NULL, NULL, true, 2,
 		{{"still there at the end", RED, "live_bytes"},
 			{"freed before the end", SKY, "peak_bytes", {"live_bytes"}}}},
 	{"memory", "memory-paths", "Memory of call paths when the process had most", "call path",
-		"A bar for each call path: what was allocated there and there was when the process "
-		"had most.",
+		"A bar for each call path: what was allocated in it and not freed yet when the "
+		"process had most.",
 		{{"", "path"}}, NULL, NULL, true, 1, {{"then there", BLUE, "peak_bytes"}}},
 };
 

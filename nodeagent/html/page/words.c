@@ -54,8 +54,8 @@ static char *time_shown(const char *key, double s)
 static bool is_part(const char *key)
 {
 	static const char *const parts[] = {"load_balance", "load_balance_in_nodes",
-		"load_balance_between_nodes", "share", "parallel", "communication", "trend_per_100",
-		"wait", "transfer", "off_cpu", "work", NULL};
+		"load_balance_between_nodes", "share", "parallel", "communication", "orchestration",
+		"trend_per_100", "wait", "transfer", "off_cpu", "work", NULL};
 
 	return is_one_of(key, parts) || text_ends_with(key, "_share") ||
 	       text_ends_with(key, "_efficiency");
@@ -72,8 +72,10 @@ static bool is_bytes(const char *key)
 
 static bool is_count(const char *key)
 {
-	static const char *const counts[] = {"calls", "sends", "recvs", "operations", "messages",
-		"records", "allocations", "collectives", "iterations", NULL};
+	static const char *const counts[] = {"calls", "calls_min", "calls_max", "lost", "sends",
+		"recvs", "operations", "messages", "records", "allocations", "frees", "live_blocks",
+		"collectives", "iterations", "opens", "reads", "writes", "activities", "kernels",
+		"with_latency", NULL};
 
 	return is_one_of(key, counts);
 }
