@@ -591,7 +591,7 @@ static void look_at_cpu(struct process *p)
 	struct thread_ring *t = p->n_threads ? p->threads[0] : NULL;
 	struct off_time off;
 
-	if (t && !t->number && !t->error &&
+	if (t && !p->ended && !t->number && !t->error &&
 		off_clock_read(
 			&p->off_cpu, p->pid, has_several_threads(p), &off.ns, &off.queued_ns))
 		replay_note_off_cpu(t->replay, host_ticks(p->host), off);

@@ -146,6 +146,7 @@ void process_drop(struct process *p)
 	p->host->callers_ended = true;
 	host_close(p->host, &p->socket);
 	host_close(p->host, &p->pidfd);
+	off_clock_end(&p->off_cpu);
 }
 
 static void note_end(struct process *p)
@@ -257,4 +258,5 @@ void process_finish(struct process *p, enum process_end how)
 	process_warn_unseen(p);
 	leave_control(p);
 	host_close(p->host, &p->pidfd); /* nobody asks for its status any more */
+	off_clock_end(&p->off_cpu);
 }
