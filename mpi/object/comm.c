@@ -257,18 +257,27 @@ uint64_t vftr_comm_identity(MPI_Comm parent, enum wire_comm_kind kind, uint64_t 
 	return identity_made(from->id, before, kind, more);
 }
 
-/* An identity by the members and a count, if the parent has no number for it. */
-static uint64_t identity_of_members(struct mpi_comm *c, uint64_t more)
+static uint64_t members_hash(const struct mpi_comm *c)
 {
-	const uint64_t hash = c->members ? c->members->hash : 0;
+	return c->members ? c->members->hash : 0;
+}
+
+/*
+ * An identity by the members and a count, if the parent has no number for it. members: the hash of
+ * these as each process of the job knows them; some may know more of the other job's.
+ */
+static uint64_t identity_of_members(struct mpi_comm *c, uint64_t members, uint64_t more)
+{
+	const uint64_t all = members_hash(c);
 	const uint64_t base =
-		identity_mix(identity_mix(identity_mix(vftr_world_id(), c->kind), more), hash);
+		identity_mix(identity_mix(identity_mix(vftr_world_id(), c->kind), more), members);
 	const uint64_t count = vftr_identity_count(base);
 
-	/* the other job has another world, and the same count */
+	/* the other job has another world, and the same count of the same members */
 	if ((c->kind == WIRE_COMM_FROM_GROUP || c->kind == WIRE_COMM_INTER) &&
 		vftr_members_have_others(c->members))
-		c->port = identity_mix(more, count);
+		c->port = identity_mix(more,
+			all == members ? count : vftr_identity_count(identity_mix(base, all)));
 	return identity_mix(base, count);
 }
 
@@ -318,6 +327,7 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	const uint64_t settled = by_parent ? vftr_comm_identity(parent, kind, more) : 0;
 	struct mpi_comm *c = NULL, *from = find_parent(parent);
 	uint32_t number, parent_number = from->number;
+	uint64_t members;
 
 	if (handle != MPI_COMM_NULL)
 		c = describe(handle, kind);
@@ -328,16 +338,17 @@ void vftr_comm_made(MPI_Comm handle, enum wire_comm_kind kind, MPI_Comm parent, 
 	else
 		/* each side of MPI_Intercomm_create has another parent, and knows other members */
 		c->members = vftr_members_new(c, has_its_members ? from : NULL);
+	members = members_hash(c);
 	if (kind == WIRE_COMM_INTER)
 		parent_number = find_jobs(c, parent_number);
 	if (kind == WIRE_COMM_ACCEPT) /* only the root knows the port */
 		c->port = more;
 	if (!by_parent)
-		c->id = identity_of_members(c, c->port ? 0 : more);
+		c->id = identity_of_members(c, members, c->port ? 0 : more);
 	else if (kind == WIRE_COMM_DUP)
 		c->id = settled; /* as of MPI_Comm_idup, whose members are not known yet */
 	else
-		c->id = identity_mix(settled, c->members ? c->members->hash : 0);
+		c->id = identity_mix(settled, members);
 	number = new_number();
 	if (joins_jobs(kind))
 		vftr_members_keep_origin(c, number);

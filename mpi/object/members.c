@@ -257,7 +257,8 @@ struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi
 /* ---- the other sides of intercommunicators between jobs ---- */
 
 struct origin {
-	MPI_Group group; /* of the other side */
+	MPI_Group group;	      /* of the other side */
+	struct comm_members *members; /* of both */
 	MPI_Comm handle;
 	uint32_t number, size;
 };
@@ -275,6 +276,7 @@ void vftr_members_keep_origin(const struct mpi_comm *c, uint32_t number)
 		return;
 	spin_lock(&origins_lock);
 	if (n_origins < ORIGINS_MAX) {
+		o.members = vftr_members_share(c->members);
 		origins[n_origins] = o;
 		store_release(&n_origins, n_origins + 1); /* pairs with vftr_members_of_jobs() */
 		o.group = MPI_GROUP_NULL;
@@ -287,8 +289,10 @@ void vftr_members_keep_origin(const struct mpi_comm *c, uint32_t number)
 void vftr_members_forget_origins(void)
 {
 	spin_lock(&origins_lock);
-	for (uint32_t i = 0; i < n_origins; i++)
+	for (uint32_t i = 0; i < n_origins; i++) {
 		PMPI_Group_free(&origins[i].group);
+		vftr_members_drop(origins[i].members);
+	}
 	n_origins = 0;
 	spin_unlock(&origins_lock);
 }
@@ -309,6 +313,33 @@ static struct comm_members *members_by_origin(const struct mpi_comm *c, const st
 	return m;
 }
 
+static bool run_has(const struct wire_run *run, int32_t rank)
+{
+	const int32_t way = rank - run->first;
+
+	return run->stride ? way % run->stride == 0 && way / run->stride >= 0 &&
+				     way / run->stride < run->count
+			   : !way;
+}
+
+static bool has_rank(const struct comm_members *m, int32_t rank)
+{
+	for (uint32_t i = 0; i < m->n_runs; i++)
+		if (m->run[i].first >= 0 && run_has(&m->run[i], rank))
+			return true;
+	return false;
+}
+
+/* True if all ranks of this job in m are in `of', too. */
+static bool has_own(const struct comm_members *of, const struct comm_members *m)
+{
+	for (uint32_t i = 0; i < m->n_runs; i++)
+		for (int32_t k = 0; m->run[i].first >= 0 && k < m->run[i].count; k++)
+			if (!has_rank(of, m->run[i].first + k * m->run[i].stride))
+				return false;
+	return true;
+}
+
 struct comm_members *vftr_members_of_jobs(
 	const struct mpi_comm *c, MPI_Comm *origin, uint32_t *number)
 {
@@ -316,8 +347,10 @@ struct comm_members *vftr_members_of_jobs(
 	const uint32_t n = load_acquire(&n_origins);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct comm_members *m = members_by_origin(c, &origins[i]);
+		struct comm_members *m = NULL;
 
+		if (has_own(origins[i].members, c->members))
+			m = members_by_origin(c, &origins[i]);
 		if (m && vftr_members_have_others(m) && !vftr_members_have_unknown(m)) {
 			*origin = origins[i].handle;
 			*number = origins[i].number;

@@ -44,8 +44,9 @@ bool vftr_members_have_unknown(const struct comm_members *m);
 void vftr_members_keep_origin(const struct mpi_comm *c, uint32_t number);
 void vftr_members_forget_origins(void);
 /*
- * The members of an intercommunicator, all of which are in this job or on the other side of one
- * noted before; in *origin and *number the first one of these, whose handle may have been freed.
+ * The members of an intercommunicator, c->members of which are those of this job, all in the own
+ * group of one noted before, and further ones, all in its other group: so that each member has
+ * noted it, too. In *origin and *number the first one of these, whose handle may have been freed.
  * NULL: there is none.
  */
 struct comm_members *vftr_members_of_jobs(

@@ -199,6 +199,16 @@ test_if 'mpi_list | grep openmpi' 'no Open MPI' \
 	has got "children spawn 2 2 2"
 	has got "parent parent 2 2 2"'
 
+test_if 'mpi_list | grep openmpi' 'no Open MPI' \
+	'one rank knows whom it has spawned, and all agree on what they make with these' '
+	run openmpi 2 "$BIN/made-openmpi" spawn_one
+	comms_of made-openmpi_all.json >got
+	cat got
+	is 2 "$(grep -c "^met inter 2 2 2$" got)" "one for each job"
+	is 2 "$(grep -c "^all merge 4 0 2$" got)" "one for each job"
+	jq -e ".matching | .pairs.exact == 2 and
+		([.unmatched_sends[], .unmatched_recvs[]] | add) == 0" made-openmpi_all.json'
+
 # The launcher of MPICH tells no job by the environment.
 test_if 'mpi_list | grep mpich' 'no MPICH' 'jobs that run at the same time are worlds of their own' '
 	job="$(mpirun_of mpich) -np 4 $BIN/made-mpich made"

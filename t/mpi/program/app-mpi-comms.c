@@ -5,6 +5,7 @@
  *	made	makes one of nearly every kind, names it, and uses it
  *	ports	two groups of ranks that meet by MPI_Comm_accept and connect
  *	spawn	two more processes, used from both sides
+ *	spawn_one	the same, but one of two ranks spawns them, and the other one joins later
  *	sessions	the same without MPI_Init
  *	loop N	duplicates and frees N times; prints kB of growth and CPU ns each
  *	threads	three threads that make and use communicators at the same time
@@ -12,6 +13,7 @@
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +197,34 @@ static void spawn(char *self)
 	MPI_Comm_disconnect(&children);
 }
 
+/* The other one cannot tell who of the others is who. */
+static void spawn_by_one(char *self)
+{
+	MPI_Comm between = MPI_COMM_NULL, some = MPI_COMM_NULL, met, all;
+	bool child;
+
+	MPI_Comm_get_parent(&between);
+	child = between != MPI_COMM_NULL;
+	if (!child && !rank)
+		MPI_Comm_spawn(self, (char *[]){"spawn_one", NULL}, 2, MPI_INFO_NULL, 0,
+			MPI_COMM_SELF, &between, MPI_ERRCODES_IGNORE);
+	if (between != MPI_COMM_NULL)
+		MPI_Intercomm_merge(between, child, &some);
+	MPI_Intercomm_create(MPI_COMM_WORLD, 0, some, child ? 0 : 1, 3, &met);
+	use(met, "met");
+	MPI_Intercomm_merge(met, child, &all);
+	use(all, "all");
+	if (!child)
+		MPI_Sendrecv(&(int){rank}, 1, MPI_INT, !rank, 5, &(int){0}, 1, MPI_INT, !rank, 5,
+			all, MPI_STATUS_IGNORE);
+	MPI_Comm_free(&all);
+	MPI_Comm_free(&met);
+	if (some != MPI_COMM_NULL)
+		MPI_Comm_free(&some);
+	if (between != MPI_COMM_NULL)
+		MPI_Comm_disconnect(&between);
+}
+
 #if MPI_VERSION >= 4
 static void sessions(void)
 {
@@ -348,6 +378,8 @@ int main(int argc, char **argv)
 		ports();
 	else if (!strcmp(what, "spawn"))
 		spawn(argv[0]);
+	else if (!strcmp(what, "spawn_one"))
+		spawn_by_one(argv[0]);
 	else if (!strcmp(what, "loop"))
 		loop(argc > 2 ? atoi(argv[2]) : 1000);
 	else if (level == MPI_THREAD_MULTIPLE)
