@@ -50,6 +50,7 @@ struct flow {
 	size_t n_states;
 	struct edge *edges;
 	size_t n_edges, cap_edges;
+	size_t looked;			 /* targets, of all states */
 	struct profile_wait_pair *pairs; /* by log2, late, rank */
 	double *before;			 /* ns of the pairs before each, and of all */
 	uint32_t log2s;			 /* bits: which there are */
@@ -194,7 +195,8 @@ static double share_of(const struct flow *f, uint32_t rank, uint32_t late)
 	return all > 0.0 ? own / all : 0.0;
 }
 
-static size_t first_target(const struct flow *f, uint32_t stack)
+/* The first target of this stack or one above. */
+static size_t first_target(const struct flow *f, uint64_t stack)
 {
 	size_t low = 0, high = f->n_targets;
 
@@ -233,13 +235,15 @@ static double own_wait(const struct flow *f, const struct state *s, const struct
 /* If it waits there itself: for whom, and for what share of its time. */
 static void find_edges(struct flow *f, struct state *s)
 {
+	const size_t first = first_target(f, s->stack),
+		     end = first_target(f, (uint64_t)s->stack + 1);
 	double waits = 0.0, own = 0.0, rest;
 
 	s->edges = f->n_edges;
-	if (s->stack == PROFILE_NONE)
+	if (s->stack == PROFILE_NONE || end - first > DELAYS_EDGES_MAX - f->looked)
 		return;
-	for (size_t i = first_target(f, s->stack);
-		i < f->n_targets && f->targets[i].stack == s->stack; i++) {
+	f->looked += end - first;
+	for (size_t i = first; i < end; i++) {
 		const struct target *t = &f->targets[i];
 		const double ns = own_wait(f, s, t);
 

@@ -17,6 +17,11 @@ struct profile;
 struct waits;
 
 #define DELAYS_ROUNDS_MAX 64 /* ranks in a chain; what goes further stays where it is then */
+/* What ranks did in call paths, times those for whom others wait there: what comes to further ones
+ * stays there. Smaller in tests. */
+#ifndef DELAYS_EDGES_MAX
+#define DELAYS_EDGES_MAX (1u << 22) /* 64 MiB */
+#endif
 
 struct delay {
 	uint32_t rank;	  /* PROFILE_ELSEWHERE: of ranks that are not told apart */
@@ -35,7 +40,7 @@ struct delays {
 };
 
 /* Sets *d; to be freed by delays_done(). It takes time with the number of causes[] of p times the
- * late ranks of a place, for each round. */
+ * late ranks of a place, up to DELAYS_EDGES_MAX, for each round. */
 void delays_of(const struct profile *p, struct delays *d);
 /* Those of a rank; *n: their number. */
 const struct delay *delays_of_rank(const struct delays *d, uint32_t rank, size_t *n);

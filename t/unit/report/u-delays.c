@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* To whom waits go back along chains, in profiles made in memory. */
+#define DELAYS_EDGES_MAX 400u
+#include "nodeagent/report/delays/delays.c"
 #include "t/unit/report/output-files.h"
 
 #include <math.h>
@@ -131,6 +133,22 @@ START_TEST(a_chain_of_more_than_are_told_apart)
 	delays_of(p, &d);
 	is(all_of(&d), 39 * 400);
 	ck_assert_double_ge(cost_of(&d, 0, work_), 0.9 * 39 * 400);
+	delays_done(&d);
+}
+END_TEST
+
+/* Ranks 1 to 28 wait for 29 each: of so many 13 are looked at, and waits for further ones stay. */
+START_TEST(more_edges_than_are_looked_at)
+{
+	struct delays d;
+
+	chain(30);
+	delays_of(p, &d);
+	is(all_of(&d), 29 * 400);
+	is(cost_of(&d, 14, recv_), 400);
+	is(cost_of(&d, 28, recv_), 400);
+	ck_assert_double_le(cost_of(&d, 13, recv_), 20);
+	ck_assert_double_ge(cost_of(&d, 0, work_), 0.9 * 14 * 400);
 	delays_done(&d);
 }
 END_TEST
@@ -300,7 +318,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {a_chain_goes_back_to_the_first_one,
-		a_chain_of_more_than_are_told_apart, the_first_one_is_named_in_json_and_logs,
+		a_chain_of_more_than_are_told_apart, more_edges_than_are_looked_at,
+		the_first_one_is_named_in_json_and_logs,
 		a_part_of_it_goes_on, what_is_not_known_stays, groups_of_ranks,
 		ranks_that_wait_for_each_other_in_a_circle};
 	Suite *s = suite_create("delays");
