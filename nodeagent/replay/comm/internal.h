@@ -100,12 +100,14 @@ static inline uint32_t comm_all(const struct comm *c)
 
 /*
  * True if agents compare the collective calls of c at the end, as members of it are on other nodes.
- * Of an intercommunicator only if it is known to lead to a spawned job; of others only the members
- * on this node are compared. Members that have ended count as members of this node.
+ * Of an intercommunicator only if it is known to lead to a spawned job, and each group has ranks of
+ * one job, as agents tell groups by these; of others only the members on this node are compared.
+ * Members that have ended count as members of this node.
  */
 static inline bool has_members_elsewhere(const struct comm *c)
 {
-	return c->local_most < comm_all(c) && (!c->remote_size || has_spawned_side(c));
+	return c->local_most < comm_all(c) &&
+	       (!c->remote_size || (has_spawned_side(c) && !spawned_is_mixed(c)));
 }
 
 /*

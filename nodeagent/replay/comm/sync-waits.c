@@ -505,8 +505,6 @@ static void hand_over(struct sync *s, const struct instance *i, struct arrival *
 		hand_over_job(s, i, of);
 		return;
 	}
-	if (spawned_is_mixed(c)) /* elsewhere.h tells groups by their jobs */
-		return;
 	is_child = link->parent_job != i->traffic->job;
 	b = (struct both_jobs){.comm = {.job = link->parent_job, .child_job = link->child_job},
 		.size = {is_child ? c->remote_size : c->size, is_child ? c->size : c->remote_size}};

@@ -207,8 +207,60 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {many_messages_wait_for_the_other_job,
-		more_messages_than_are_kept, made_between_the_jobs};
+		more_messages_than_are_kept, made_between_the_jobs,
+		groups_of_both_jobs_are_not_compared_by_agents};
 	Suite *s = suite_create("spawned");
+/* Two parents; of the two groups that are made of all, one has the first parent and the child. */
+static struct comm *make_mixed(uint32_t wide)
+{
+	const struct wire_run between_runs[] = {{WIRE_UNKNOWN, 0, 1}, {0, 1, 2}},
+			      runs[] = {{1, 1, 1}, {0, 1, 1}, {wire_other(0), 1, 1}};
+	struct comm_packet c = {.m = {.number = wide,
+					.id = 510,
+					.kind = WIRE_COMM_SPAWN,
+					.size = 2,
+					.remote_size = 1,
+					.runs = ARRAY_SIZE(between_runs)}};
+	uint32_t parents[] = {0, 1};
+	struct comm *made;
+
+	memcpy(c.runs, between_runs, sizeof(between_runs));
+	ck_assert_ptr_null(traffic_define_comm(me.traffic, &c.m, sizeof(between_runs)));
+	spawns_hear_link(sync_spawns(both), &(struct spawn_link){.comm = 510,
+						    .parent_job = PARENT,
+						    .child_job = CHILD,
+						    .parents = parents,
+						    .n_parents = 2,
+						    .n_children = 1});
+	c.m = (struct wire_comm){.number = wide + 1,
+		.parent = wide,
+		.id = 700,
+		.port = 3,
+		.kind = WIRE_COMM_INTER,
+		.size = 2,
+		.remote_size = 1,
+		.runs = ARRAY_SIZE(runs)};
+	memcpy(c.runs, runs, sizeof(runs));
+	ck_assert_ptr_null(traffic_define_comm(me.traffic, &c.m, sizeof(runs)));
+	ck_assert_ptr_null(find_comm(me.traffic, wide + 1, &made));
+	return made;
+}
+
+/* Agents tell groups by their jobs. */
+START_TEST(groups_of_both_jobs_are_not_compared_by_agents)
+{
+	struct comm *mixed = make_mixed(LINKED), *wide;
+
+	ck_assert_ptr_null(find_comm(me.traffic, LINKED, &wide));
+	ck_assert_ptr_nonnull(spawned_link(me.traffic, mixed, 0));
+	ck_assert(spawned_is_mixed(mixed));
+	ck_assert(!has_members_elsewhere(mixed));
+	ck_assert(!spawned_is_mixed(wide));
+	ck_assert(has_members_elsewhere(wide));
+	jobs_end();
+}
+END_TEST
+
 	TCase *c = tcase_create("spawned");
 
 	tcase_add_checked_fixture(c, jobs_up, jobs_down);
