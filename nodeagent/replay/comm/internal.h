@@ -367,6 +367,8 @@ static inline uint64_t comm_identity(const struct comm *c)
 {
 	return __builtin_expect(c->spawned != NULL, 0) ? spawned_identity(c) : c->id;
 }
+/* The identity by which the matcher knows messages on c. */
+uint64_t spawned_told(const struct comm *c);
 /*
  * Gives m, whose comm and peer are not set, to the matcher as soon as the other job is known. rank:
  * of the peer in it. posted: of a DONE the record that it completes, else NULL. Returns false if c
@@ -440,10 +442,10 @@ struct traffic {
 	struct spawn_name name; /* to its launcher, if it may have spawned or is spawned */
 	struct comm **sources;	/* from which others were made, held: spawned.c */
 	size_t n_sources, cap_sources;
-	uint32_t group_costs;	   /* of groups with ranks of two jobs: spawned.c */
-	uint64_t held_bytes; /* of messages that wait for the other side of these: spawned.c */
-	uint64_t unlinked;   /* traffic_unlinked() */
-	bool all_ranks, listed;	   /* mpi.only_for_ranks: is everybody, am I? */
+	uint32_t group_costs;	/* of groups with ranks of two jobs: spawned.c */
+	uint64_t held_bytes;	/* of messages that wait for the other side of these: spawned.c */
+	uint64_t unlinked;	/* traffic_unlinked() */
+	bool all_ranks, listed; /* mpi.only_for_ranks: is everybody, am I? */
 	struct rank_range *ranges; /* the list, or NULL */
 	size_t n_ranges;
 

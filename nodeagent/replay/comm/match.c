@@ -157,7 +157,7 @@ void match_comm_gone(struct traffic *t, const struct comm *c)
 {
 	if (t->match)
 		match_process_comm_gone(
-			t->match, comm_identity(c), (uint64_t)c->size + c->remote_size);
+			t->match, spawned_told(c), (uint64_t)c->size + c->remote_size);
 }
 
 void match_completion(struct traffic *t, const struct request *q, const struct completion *c)

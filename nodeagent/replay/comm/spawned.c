@@ -406,7 +406,7 @@ static void tell_matcher(struct traffic *t, const struct comm *c, const struct h
 	const struct message posted = {
 		.kind = h->posted_kind, .request = h->request, .bytes = h->posted_bytes};
 	const struct match_message told = {.m = &m,
-		.comm = c->spawned->given_up ? c->id : spawned_identity(c),
+		.comm = spawned_told(c),
 		.peer = place_of(t, c, h->rank),
 		.since = h->since,
 		.until = h->until,
@@ -665,6 +665,11 @@ void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks)
 
 	if (!find_comm(t, number, &c) && c && c->members == comm_all(c))
 		spawned_link(t, c, ticks);
+}
+
+uint64_t spawned_told(const struct comm *c)
+{
+	return c->spawned && c->spawned->given_up ? c->id : spawned_identity(c);
 }
 
 void traffic_spawned_end(struct traffic *t)

@@ -152,6 +152,9 @@ START_TEST(more_messages_than_are_kept)
 	ck_assert_uint_eq(spawned_identity(between(&me)), 500);
 	send_and_receive(n);
 	jobs_end();
+	ck_assert_ptr_nonnull(spawned_link(child.traffic, between(&child), 0));
+	ck_assert_uint_eq(spawned_identity(between(&child)), 500);
+	ck_assert_uint_eq(spawned_told(between(&child)), 600); /* as the messages before */
 	ck_assert_uint_eq(exact, 0);
 	ck_assert_uint_eq(traffic_unlinked(me.traffic), n + 1);
 	ck_assert_uint_eq(traffic_unlinked(child.traffic), n + 1);
