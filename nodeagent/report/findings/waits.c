@@ -35,23 +35,36 @@ struct waited waited_for(const struct facts *facts, uint32_t rank)
 	return at;
 }
 
-/* The rank to which most waits go back, or PROFILE_ELSEWHERE; in *all_ns all waits. */
-static struct late latest_of(const struct profile *p, uint64_t *all_ns)
+struct latest {
+	struct late at_end; /* the rank to which most waits go back, or PROFILE_ELSEWHERE */
+	struct late direct; /* the one for which ranks wait longest, or PROFILE_ELSEWHERE */
+	uint64_t all_ns;    /* of all waits */
+};
+
+static struct latest latest_of(const struct profile *p)
 {
-	struct late late = {.rank = PROFILE_ELSEWHERE};
+	struct latest l = {{.rank = PROFILE_ELSEWHERE}, {.rank = PROFILE_ELSEWHERE}, 0};
 	struct delays d;
 	struct waits w;
 
 	waits_of(p, WAITS_FOR_RANKS, WAITS_ALL, &w);
 	delays_of(p, &d);
 	delays_join(&d, &w);
-	*all_ns = w.ns;
-	for (size_t i = 0; i < w.n_causes && late.rank == PROFILE_ELSEWHERE; i++)
-		if (w.causes[i].rank != PROFILE_ELSEWHERE)
-			late = (struct late){w.causes[i].rank, w.causes[i].ns, w.causes[i].cost_ns};
+	l.all_ns = w.ns;
+	for (size_t i = 0; i < w.n_causes; i++) {
+		const struct wait_cause *c = &w.causes[i];
+		const struct late late = {c->rank, c->ns, c->cost_ns};
+
+		if (c->rank == PROFILE_ELSEWHERE)
+			continue;
+		if (l.at_end.rank == PROFILE_ELSEWHERE)
+			l.at_end = late;
+		if (late.ns > l.direct.ns)
+			l.direct = late;
+	}
 	waits_done(&w);
 	delays_done(&d);
-	return late;
+	return l;
 }
 
 char *waited_where(const struct facts *facts, const struct waited *w)
@@ -111,8 +124,9 @@ static char *by_chains(const struct facts *facts, const struct waited *w)
 
 bool look_late_rank(const struct facts *facts, struct finding *f)
 {
-	uint64_t all_ns;
-	const struct late late = latest_of(facts->p, &all_ns);
+	const struct latest latest = latest_of(facts->p);
+	const struct late late = latest.at_end;
+	const uint64_t all_ns = latest.all_ns;
 	const uint32_t ranks = report_ranks(facts->p);
 	struct waited w;
 	struct culprit c;
@@ -150,12 +164,13 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 
 bool look_waits(const struct facts *facts, struct finding *f)
 {
-	uint64_t all_ns;
-	const struct late late = latest_of(facts->p, &all_ns);
+	const struct latest latest = latest_of(facts->p);
+	const struct late late = latest.direct;
+	const uint64_t all_ns = latest.all_ns;
 	struct waited w;
 	char *where;
 
-	if (!all_ns || facts->is_cut || stands_out(facts, &late, all_ns))
+	if (!all_ns || facts->is_cut || stands_out(facts, &latest.at_end, all_ns))
 		return false;
 	w = waited_for(facts, WAITS_ALL);
 	where = waited_where(facts, &w);

@@ -362,6 +362,30 @@ START_TEST(now_one_now_another)
 }
 END_TEST
 
+/* Most goes back to rank 0, for which rank 1 waits: the sentence names the one waited for. */
+START_TEST(now_one_now_another_with_a_chain)
+{
+	const uint32_t receive = add(main_, "MPI_Recv", 160, 120, 0),
+		       reduce = add(main_, "MPI_Allreduce", 340, 100, 0);
+
+	wait_for(0, receive, WAIT_LATE_SENDER, 120);
+	wait_for(1, receive, WAIT_LATE_SENDER, 40);
+	wait_for(2, reduce, WAIT_NXN, 150);
+	wait_for(PROFILE_ELSEWHERE, reduce, WAIT_NXN, 190);
+	*ADD_ELEMENT(p, wait_pairs) =
+		(struct profile_wait_pair){.rank = 1, .late = 0, .ns = 120 * MS};
+	*ADD_ELEMENT(p, causes) = (struct profile_cause){.stack = receive,
+		.kind = WAIT_LATE_SENDER,
+		.late = 1,
+		.activity = receive,
+		.ns = 40 * MS};
+	ck_assert_str_eq(found("waits", 500)->text,
+		"Ranks wait 500 ms (5.0 %) for each other, most of it in MPI_Allreduce<main: now "
+		"for one, now for another; for rank 2 30 % of it.");
+	ck_assert_uint_eq(evidence(finding("waits"), "rank")->count, 2);
+}
+END_TEST
+
 START_TEST(the_rank_with_more_work_is_told_once)
 {
 	uint32_t step = add(main_, "step", 0, 0, 0);
@@ -1087,10 +1111,10 @@ int main(void)
 		no_function_stands_out, several_ranks_or_all_but_one, one_node_has_more_work,
 		a_rank_that_was_killed, one_rank_is_late, late_without_more_work,
 		a_chain_of_ranks_goes_back_to_one, now_one_now_another,
-		the_rank_with_more_work_is_told_once, old_profiles_have_the_function_only,
-		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
-		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
-		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+		now_one_now_another_with_a_chain, the_rank_with_more_work_is_told_once,
+		old_profiles_have_the_function_only, slow_iterations, messages_in_the_wrong_order,
+		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
+		input_and_output, input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
 		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
