@@ -265,7 +265,7 @@ struct wire_comm {
 	struct wire_head head;
 	uint64_t id; /* the same in all its members of one job: identity.h */
 	/* of ACCEPT, by its root, and of FROM_GROUP and INTER with members of two jobs: the same on
-	 * both sides; 0: not known */
+	 * both sides; 0: not known. The parent of such an INTER leads from one job to the other */
 	uint64_t port;
 	uint32_t number;      /* in this process, from 1, never reused */
 	uint32_t parent;      /* number of the communicator it was made from, or 0 */
