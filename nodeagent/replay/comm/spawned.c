@@ -16,10 +16,11 @@
 #include "nodeagent/replay/jobs/spawns.h"
 #include "shm/identity.h"
 
-/* Of the messages of a process that wait for their other side; then those of a communicator are
- * given up: 209 715 of them. Smaller in tests. */
+/* Of the messages of a process that wait for their other side, with the room for more in their
+ * lists; those of a communicator that needs more are given up: of a single one after 262 144.
+ * Smaller in tests. */
 #ifndef HELD_BYTES_MAX
-#define HELD_BYTES_MAX (16u << 20)
+#define HELD_BYTES_MAX (20u << 20)
 #endif
 
 /* What the matcher looks at of a struct match_message, its struct message, and of a DONE what was
@@ -45,6 +46,7 @@ struct spawned {
 	size_t n_held, cap_held;
 };
 
+#define HELD_FIRST  16u
 #define SOURCES_MAX 4096u
 #define MADE_MAX    4096u /* of one, which are told apart */
 
@@ -433,7 +435,7 @@ static void tell_held(struct traffic *t, struct comm *c)
 
 	for (size_t i = 0; i < s->n_held; i++)
 		tell_matcher(t, c, &s->held[i]);
-	t->held_bytes -= s->n_held * sizeof(*s->held);
+	t->held_bytes -= s->cap_held * sizeof(*s->held);
 	free(s->held);
 	s->held = NULL;
 	s->n_held = s->cap_held = 0;
@@ -571,27 +573,39 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 	return s->link;
 }
 
+/* False: there is no room. */
+static bool hold(struct traffic *t, struct spawned *s, const struct held *h)
+{
+	const size_t more = s->n_held < s->cap_held ? 0 : s->cap_held ?: HELD_FIRST;
+
+	if (t->held_bytes + more * sizeof(*h) > HELD_BYTES_MAX)
+		return false;
+	if (more) {
+		s->cap_held += more;
+		s->held = xrealloc(s->held, s->cap_held * sizeof(*h));
+		t->held_bytes += more * sizeof(*h);
+	}
+	s->held[s->n_held++] = *h;
+	return true;
+}
+
 /* Between jobs of which one has spawned the other one. */
 bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struct message *posted,
 	const struct match_message *m)
 {
-	const bool is_over = c->spawned && c->spawned->given_up;
-	const bool known = is_over || spawned_link(t, c, m->until);
+	const bool known = (c->spawned && c->spawned->given_up) || spawned_link(t, c, m->until);
 	struct spawned *s = c->spawned;
 	struct held h;
 
 	if (!s)
 		return false;
 	h = held_of(rank, posted, m);
-	if (known) {
-		t->unlinked += is_over && !posted;
-		tell_matcher(t, c, &h);
+	if (!known && hold(t, s, &h))
 		return true;
-	}
-	*LIST_ADD(s, held) = h;
-	t->held_bytes += sizeof(h);
-	if (t->held_bytes + sizeof(h) > HELD_BYTES_MAX)
+	if (!known)
 		give_up(t, c);
+	t->unlinked += s->given_up && !posted;
+	tell_matcher(t, c, &h);
 	return true;
 }
 
@@ -653,6 +667,11 @@ uint64_t spawned_identity(const struct comm *c)
 	return c->spawned && c->spawned->link ? c->spawned->id : c->id;
 }
 
+uint64_t spawned_told(const struct comm *c)
+{
+	return c->spawned && c->spawned->given_up ? c->id : spawned_identity(c);
+}
+
 uint64_t spawned_meeting(struct traffic *t, struct comm *c, uint64_t used)
 {
 	spawned_link(t, c, used);
@@ -665,11 +684,6 @@ void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks)
 
 	if (!find_comm(t, number, &c) && c && c->members == comm_all(c))
 		spawned_link(t, c, ticks);
-}
-
-uint64_t spawned_told(const struct comm *c)
-{
-	return c->spawned && c->spawned->given_up ? c->id : spawned_identity(c);
 }
 
 void traffic_spawned_end(struct traffic *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between a job and one that it has spawned, before it is known which one that is. */
-#define HELD_BYTES_MAX (6000u * 80)
+#define HELD_BYTES_MAX (8192u * 80)
 #include "nodeagent/replay/comm/spawned.c"
 #include "t/unit/replay/traffic-by-hand.h"
 
@@ -128,6 +128,8 @@ START_TEST(many_messages_wait_for_the_other_job)
 	for (uint32_t n = 0; n < EARLY; n++)
 		send_and_receive(n);
 	ck_assert_uint_eq(exact + others, 0);
+	ck_assert_uint_eq(
+		me.traffic->held_bytes, between(&me)->spawned->cap_held * sizeof(struct held));
 	other_job_is_known();
 	send_and_receive(EARLY);
 	jobs_end();
@@ -150,11 +152,11 @@ START_TEST(more_messages_than_are_kept)
 	other_job_is_known();
 	ck_assert_ptr_nonnull(spawned_link(me.traffic, between(&me), 0));
 	ck_assert_uint_eq(spawned_identity(between(&me)), 500);
-	send_and_receive(n);
-	jobs_end();
 	ck_assert_ptr_nonnull(spawned_link(child.traffic, between(&child), 0));
 	ck_assert_uint_eq(spawned_identity(between(&child)), 500);
 	ck_assert_uint_eq(spawned_told(between(&child)), 600); /* as the messages before */
+	send_and_receive(n);
+	jobs_end();
 	ck_assert_uint_eq(exact, 0);
 	ck_assert_uint_eq(traffic_unlinked(me.traffic), n + 1);
 	ck_assert_uint_eq(traffic_unlinked(child.traffic), n + 1);
@@ -207,12 +209,6 @@ START_TEST(made_between_the_jobs)
 }
 END_TEST
 
-int main(void)
-{
-	const TTest *const tests[] = {many_messages_wait_for_the_other_job,
-		more_messages_than_are_kept, made_between_the_jobs,
-		groups_of_both_jobs_are_not_compared_by_agents};
-	Suite *s = suite_create("spawned");
 /* Two parents; of the two groups that are made of all, one has the first parent and the child. */
 static struct comm *make_mixed(uint32_t wide)
 {
@@ -264,6 +260,12 @@ START_TEST(groups_of_both_jobs_are_not_compared_by_agents)
 }
 END_TEST
 
+int main(void)
+{
+	const TTest *const tests[] = {many_messages_wait_for_the_other_job,
+		more_messages_than_are_kept, made_between_the_jobs,
+		groups_of_both_jobs_are_not_compared_by_agents};
+	Suite *s = suite_create("spawned");
 	TCase *c = tcase_create("spawned");
 
 	tcase_add_checked_fixture(c, jobs_up, jobs_down);
