@@ -186,6 +186,20 @@ static void print_sum(FILE *f, const struct report *r, const struct sum *s)
 	fputc('\n', f);
 }
 
+/* Of causes that are not shown. */
+static void print_causes_rest(FILE *f, const struct waits *w, size_t shown)
+{
+	size_t threads = 0;
+
+	for (size_t i = shown; i < w->n_causes; i++)
+		threads += w->causes[i].is_thread;
+	if (threads && threads < w->n_causes - shown)
+		columns_rest(f, w->n_causes - shown, "", "ranks and threads");
+	else
+		columns_rest(f, w->n_causes - shown, threads ? "thread" : "rank",
+			threads ? "threads" : "ranks");
+}
+
 static void print_waits(
 	FILE *f, const struct report *r, const struct waits *w, uint64_t places, uint64_t causes)
 {
@@ -209,7 +223,7 @@ static void print_waits(
 	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
 	fputs("\nWho made others wait\n", f);
 	print_first(f, r, &cause_list, 0, w->causes, w->n_causes, rows_shown(causes, w->n_causes));
-	columns_rest(f, w->n_causes - rows_shown(causes, w->n_causes), "rank", "ranks");
+	print_causes_rest(f, w, rows_shown(causes, w->n_causes));
 }
 
 /* late: as of waits_of(). */

@@ -183,6 +183,32 @@ START_TEST(the_first_one_is_named_in_json_and_logs)
 }
 END_TEST
 
+/* Five rows are shown, those of the longest waits. */
+START_TEST(what_is_not_shown_has_its_name)
+{
+	char *log;
+
+	free(conf->output_layout);
+	conf->output_layout = xstrdup("run");
+	p->calls = 1;
+	ranks(1);
+	recv_ = add("MPI_Recv", 900, 900, 1);
+	for (uint32_t i = 1; i <= 7; i++)
+		*ADD_ELEMENT(p, waits) = (struct profile_wait){.stack = recv_,
+			.kind = WAIT_LOCK,
+			.late_thread = i,
+			.calls = 1,
+			.ns = 100 * MS};
+	log = summary();
+	has(log, "... and 2 threads more");
+	free(log);
+	wait_for(0, recv_, 1);
+	log = summary();
+	has(log, "... and 3 ranks and threads more");
+	free(log);
+}
+END_TEST
+
 /* Rank 2 waits 100 for rank 1, which received for 60 of them and worked for 40. */
 START_TEST(a_part_of_it_goes_on)
 {
@@ -319,7 +345,7 @@ int main(void)
 {
 	const TTest *const tests[] = {a_chain_goes_back_to_the_first_one,
 		a_chain_of_more_than_are_told_apart, more_edges_than_are_looked_at,
-		the_first_one_is_named_in_json_and_logs,
+		the_first_one_is_named_in_json_and_logs, what_is_not_shown_has_its_name,
 		a_part_of_it_goes_on, what_is_not_known_stays, groups_of_ranks,
 		ranks_that_wait_for_each_other_in_a_circle};
 	Suite *s = suite_create("delays");
