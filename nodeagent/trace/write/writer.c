@@ -45,9 +45,9 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 	if (w->keep)
 		return keep_block(w, b, n, w->track_end);
 	if (is_beyond_limit(w, b->kind, n)) {
+		/* for good, as later events would need what was in this block; they are counted */
 		w->full = true;
-		if (b->kind == VFD_BLOCK_SAMPLES) /* what comes is counted at least */
-			w->level = VFD_THINNING_ALL;
+		w->level = VFD_THINNING_ALL;
 		return false;
 	}
 	offset = outfile_bytes(w->out);
@@ -58,7 +58,8 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 	}
 	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END)
 		vfd_index_add(&w->index, offset, b);
-	w->level = vfd_thinning_level(outfile_bytes(w->out), w->max_size);
+	if (!w->full)
+		w->level = vfd_thinning_level(outfile_bytes(w->out), w->max_size);
 	return true;
 }
 
