@@ -15,6 +15,7 @@
 #define END_PART     256  /* of max_size: for the end of the file, with headers of the index ... */
 #define THREAD_BYTES 288u /* ... and that of each thread, with two of: */
 #define MARK_BYTES   (sizeof(struct vfd_block) + 64) /* a block with a mark of thinning only */
+#define LEFT_PART    2 /* of max_size: all of that, or many threads would leave no room for calls */
 
 /* ---- blocks ----------------------------------------------------------------------- */
 
@@ -30,6 +31,8 @@ static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size
 		return false;
 	left = w->max_size / END_PART + vfd_index_bytes(&w->index) + w->definitions.used +
 	       (uint64_t)THREAD_BYTES * w->n_live_tracks;
+	if (left > w->max_size / LEFT_PART)
+		left = w->max_size / LEFT_PART;
 	return outfile_bytes(w->out) + bytes + left > w->max_size;
 }
 

@@ -596,6 +596,31 @@ START_TEST(many_threads_stay_below_the_limit)
 }
 END_TEST
 
+/* Even those of which the end alone would need more than the limit. */
+START_TEST(so_many_threads_leave_room_for_calls)
+{
+	enum { THREADS = 5000 };
+	const struct vfd_setup s = {.path = path, .max_size = 1 << 20};
+	static struct vfd_track *tracks[THREADS];
+	struct hand h = {.state = 7};
+
+	hand_begin(&h, &s);
+	for (uint32_t i = 0; i < THREADS; i++)
+		tracks[i] = vfd_track_new(h.w, &(struct vfd_thread){.number = i + 2});
+	for (uint32_t i = 0; i < 1000; i++) {
+		const uint32_t stack = vfd_stack_new(tracks[i], 0, h.functions[1]);
+
+		vfd_enter(tracks[i], stack, HAND_START);
+		vfd_exit(tracks[i], stack, HAND_START + 9000000);
+	}
+	vfd_writer_flush(h.w);
+	ck_assert_uint_eq(vfd_writer_written(h.w).dropped_blocks, 0);
+	ck_assert_uint_eq(vfd_writer_written(h.w).thinned, 0);
+	ck_assert_int_eq(hand_end(&h), 0);
+	hand_free(&h);
+}
+END_TEST
+
 START_TEST(clock_sync_points_bend_time)
 {
 	struct vfd_setup s = {.path = path};
@@ -759,6 +784,7 @@ int main(int argc, char **argv)
 	tcase_add_test(t, with_an_interval_precise_functions_are_all_there);
 	tcase_add_test(t, a_file_with_a_limit_is_thinned);
 	tcase_add_loop_test(t, many_threads_stay_below_the_limit, 0, 2);
+	tcase_add_test(t, so_many_threads_leave_room_for_calls);
 	tcase_add_test(t, clock_sync_points_bend_time);
 	tcase_add_loop_test(t, a_full_disk_leaves_a_readable_file, 0, 63);
 	tcase_add_test(t, what_is_no_file_is_refused);
