@@ -24,10 +24,7 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 #define DEATHS_S    0.2
 #define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by, until it does */
 #define LAST_S	    1.0 /* ... and before the end we wait so long for that */
-/* The last messages down, or this would grow as long as the job runs. What is sent again, as an
- * agent has died, is less than what the others know again. */
-#define KEPT_MOST 512
-#define SEEN_MOST (2 * KEPT_MOST)
+#define KEPT_LEAST  512 /* kept_most() */
 
 struct route {
 	int (*send)(
@@ -40,8 +37,9 @@ struct route {
 	struct records here;		   /* for receive() */
 	uint64_t number;		   /* of our last one up; at agent 0: down */
 	uint64_t *last;			   /* agent 0: numbers that came, by origin */
-	uint64_t *seen;			   /* others: the last SEEN_MOST numbers that came down */
+	uint64_t *seen;			   /* others: the last seen_most() numbers that came down */
 	size_t n_seen;			   /* that ever came */
+	uint64_t forgotten;		   /* the greatest number that is in seen[] no more */
 	size_t n_down_kept;
 	struct told_tags told;
 	double one_at; /* agent 0: the last one to a single agent */
@@ -273,10 +271,25 @@ static void put_down_to_one(struct transport *p, const struct record *e, double 
 	put_down(p, e, hop, due);
 }
 
-static void keep_down(struct route *r, struct record *e)
+/* The last messages down, or this would grow as long as the job runs; among them may be one to each
+ * agent. */
+static size_t kept_most(const struct transport *p)
 {
+	return KEPT_LEAST + (size_t)p->size;
+}
+
+/* What is sent again, as an agent has died, is less than what the others know again. */
+static size_t seen_most(const struct transport *p)
+{
+	return 2 * kept_most(p);
+}
+
+static void keep_down(struct transport *p, struct record *e)
+{
+	struct route *r = p->route;
+
 	records_add(&r->down_kept, e);
-	if (r->n_down_kept == KEPT_MOST)
+	if (r->n_down_kept == kept_most(p))
 		free(records_take(&r->down_kept));
 	else
 		r->n_down_kept++;
@@ -290,7 +303,7 @@ static void pass_down(struct transport *p, struct record *e, double due)
 			put_down_to_all(p, e, child);
 	else
 		put_down_to_one(p, e, due);
-	keep_down(p->route, e);
+	keep_down(p, e);
 }
 
 static void send_down(struct transport *p)
@@ -333,14 +346,23 @@ static bool is_due_down(const struct route *r, double now)
 	return false;
 }
 
-static bool came_before(struct route *r, uint64_t number)
+/* Agent 0 counts up: what is older than all that is known of came long ago, and is sent again by an
+ * agent that was stopped meanwhile. */
+static bool came_before(struct transport *p, uint64_t number)
 {
-	const size_t n = r->n_seen < SEEN_MOST ? r->n_seen : SEEN_MOST;
+	struct route *r = p->route;
+	const size_t most = seen_most(p), n = r->n_seen < most ? r->n_seen : most;
+	uint64_t *oldest = &r->seen[r->n_seen % most];
 
+	if (number <= r->forgotten)
+		return true;
 	for (size_t i = 0; i < n; i++)
 		if (r->seen[i] == number)
 			return true;
-	r->seen[r->n_seen++ % SEEN_MOST] = number;
+	if (*oldest > r->forgotten) /* 0: there was none */
+		r->forgotten = *oldest;
+	*oldest = number;
+	r->n_seen++;
 	return false;
 }
 
@@ -356,7 +378,7 @@ static void take_down(struct transport *p, const char *at, size_t bytes)
 		p->rank && version == VERSION && (e = record_get(&at, end, p->size));) {
 		const bool mine = e->agent == p->rank;
 
-		if (mine && !came_before(p->route, e->number)) {
+		if (mine && !came_before(p, e->number)) {
 			deliver_here(p, e, 0);
 			if (e->all) {
 				pass_down(p, e, 0);
@@ -464,7 +486,7 @@ static bool is_ready(struct transport *p)
 		r->dead = xcalloc((size_t)p->size, sizeof(*r->dead));
 		r->untaken = xcalloc((size_t)p->size, sizeof(*r->untaken));
 		r->last = p->rank ? NULL : xcalloc((size_t)p->size, sizeof(*r->last));
-		r->seen = p->rank ? xcalloc(SEEN_MOST, sizeof(*r->seen)) : NULL;
+		r->seen = p->rank ? xcalloc(seen_most(p), sizeof(*r->seen)) : NULL;
 	}
 	return true;
 }

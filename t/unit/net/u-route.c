@@ -291,9 +291,11 @@ static void attend_past(int stopped)
 			take_words(&agents[i]);
 }
 
-/* Over MPI, which does not tell. When it goes on, it passes on again. */
+/* Over MPI, which does not tell. When it goes on, it passes on again, and more than the others know
+ * to have come. */
 START_TEST(a_stopped_agent_is_in_nobodys_way)
 {
+	const unsigned n = 3000;
 	uint64_t bytes;
 
 	begin_agents(8, false);
@@ -304,9 +306,13 @@ START_TEST(a_stopped_agent_is_in_nobodys_way)
 	transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0);
 	while (!agents[5].casts || !agents[6].casts || !agents[7].casts)
 		attend_past(4);
+	for (unsigned i = 1; i < n; i++) {
+		transport_to_all(&agents[0].transport, TAG_CAST, "to all", 7, 0);
+		attend_past(4);
+	}
 	attend_all(10);
 	for (int i = 1; i < 8; i++)
-		ck_assert_uint_eq(agents[i].casts, 1);
+		ck_assert_uint_eq(agents[i].casts, n);
 	bytes = agents[4].transport.counts.sent_bytes;
 	say_word(5, 0);
 	attend_all(3);
@@ -571,6 +577,26 @@ START_TEST(messages_to_each_go_together)
 }
 END_TEST
 
+/* The first of them was to pass through an agent that has died with it, and many came later. */
+START_TEST(a_message_to_each_may_be_sent_again)
+{
+	const int others = 512 + 3;
+
+	begin_agents(4, true);
+	for (int i = 0, to = 3; i <= others; i++, to = 1)
+		transport_to_one(&agents[0].transport, to, TAG_ONE, &to, sizeof(to), 0);
+	die_now(2);
+	for (double until = transport_now() + 20; !agents[3].ones && transport_now() < until;) {
+		take_words(&agents[0]);
+		take_words(&agents[1]);
+		take_words(&agents[3]);
+	}
+	ck_assert_uint_eq(agents[3].ones, 1);
+	ck_assert_uint_eq(agents[1].ones, (unsigned)others);
+	end_agents();
+}
+END_TEST
+
 static void one_step(int *casts)
 {
 	const int i = (int)throw_dice(&dice, (uint32_t)size);
@@ -676,6 +702,7 @@ int main(void)
 	tcase_add_test(c, a_message_to_all_comes_once);
 	tcase_add_test(c, messages_without_end);
 	tcase_add_test(c, messages_to_each_go_together);
+	tcase_add_test(c, a_message_to_each_may_be_sent_again);
 	tcase_add_test(c, random_deaths);
 	tcase_add_test(c, nonsense_is_dropped);
 	suite_add_tcase(s, c);
