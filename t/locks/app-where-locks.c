@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests of `vftr where': app-where-locks DIR mutex|rwlock|critical|free. One thread has a lock
- * until DIR/end is there, another one waits for it; free: for a condition, for which nobody has it.
+ * For tests of `vftr where': app-where-locks DIR mutex|rwlock|critical|free|self. One thread has a
+ * lock until DIR/end is there, another one waits for it; free: for a condition, for which nobody
+ * has it; self: the one that waits for it for ever has it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,6 +40,13 @@ static APART void *want_mutex(void *arg)
 	until_taken();
 	pthread_mutex_lock(&table_lock);
 	pthread_mutex_unlock(&table_lock);
+	return arg;
+}
+
+static APART void *want_own(void *arg)
+{
+	pthread_mutex_lock(&table_lock);
+	pthread_mutex_lock(&table_lock);
 	return arg;
 }
 
@@ -105,10 +113,13 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL,
 		    !strcmp(mode, "mutex")    ? want_mutex
 		    : !strcmp(mode, "rwlock") ? want_to_read
+		    : !strcmp(mode, "self")   ? want_own
 					      : want_news,
 		    NULL))
 		return 1;
 	hold(mode);
+	if (!strcmp(mode, "self"))
+		return 0;
 	pthread_mutex_lock(&table_lock);
 	over = 1;
 	pthread_cond_broadcast(&news);

@@ -43,6 +43,14 @@ test_expect 'a read-write lock that another thread has for writing' '
 	is "read-write lock where-locks:shared_lock, thread 0 in keep_until_end < hold" "$(cat place)"
 	end rwlock'
 
+test_expect 'a mutex that the thread has itself, and so never gets' '
+	begin self
+	wait_for 60 "seen self \".lock_held_by\""
+	is "mutex where-locks:table_lock, the same thread" "$(cat place)"
+	timeout 30 "$VFTR" where -s self >text
+	grep "waits for mutex where-locks:table_lock, which the same thread has\$" text
+	end self'
+
 test_expect 'a condition variable: nobody has it' '
 	begin free
 	wait_for 60 "seen free true"

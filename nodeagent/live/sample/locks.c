@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/sample/unpublished.h"
 #include "nodeagent/live/where/where.h"
@@ -68,6 +69,20 @@ static const struct locked_thread *find_holder(const struct process *p, const st
 	return NULL;
 }
 
+/* It may have got the lock since we looked at it: then it has recorded that by now. */
+static bool still_wants(const struct locked_thread *l)
+{
+	struct locked_thread now = *l;
+	struct map32 called = {0};
+	struct unpublished u;
+
+	unpublished_read(&u, l->thread, &called);
+	locks_note(&now, l->thread, &u);
+	unpublished_free(&u);
+	map32_free(&called);
+	return now.wanted == l->wanted;
+}
+
 static const struct lock_use *find_use(const struct process *p, uint32_t number)
 {
 	size_t n;
@@ -128,5 +143,7 @@ void locks_look(
 		holder = find_holder(p, u, all, n, all[i].wanted);
 		if (holder && holder != &all[i])
 			write_holder(all[i].place->holder, holder);
+		else if (holder && still_wants(holder))
+			snprintf(all[i].place->holder, WHERE_LOCK_BYTES, "the same thread");
 	}
 }

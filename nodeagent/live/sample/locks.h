@@ -26,7 +26,8 @@ struct locked_thread {
 };
 
 void locks_note(struct locked_thread *to, const struct thread_ring *t, const struct unpublished *u);
-/* Names lock and holder in the places of those threads of p that wait; n: all threads of p. */
+/* Names lock and holder in the places of those threads of p that wait; n: all threads of p. One
+ * that waits for a mutex which it has itself has "the same thread" for a holder. */
 void locks_look(
 	struct symcache *names, const struct process *p, const struct locked_thread *all, size_t n);
 
