@@ -63,6 +63,15 @@ static void code_text(struct coder *c, char *text, size_t room)
 				  : from[i];
 }
 
+/* A text that stands in a line of others. */
+static void code_line(struct coder *c, char *text, size_t room)
+{
+	code_text(c, text, room);
+	for (; !c->to && *text; text++)
+		if (*text == WHERE_FRAME_BEGINS)
+			*text = '?';
+}
+
 static void code_ranks(struct coder *c, struct where_ranks *r)
 {
 	uint32_t cut = r->cut;
@@ -98,8 +107,8 @@ static void code_place(struct coder *c, struct where_place *p)
 	code_u32(c, &p->root);
 	code_ranks(c, &p->ranks);
 	code_text(c, p->path, sizeof(p->path));
-	code_text(c, p->lock, sizeof(p->lock));
-	code_text(c, p->holder, sizeof(p->holder));
+	code_line(c, p->lock, sizeof(p->lock));
+	code_line(c, p->holder, sizeof(p->holder));
 	if (p->state >= WHERE_STATES)
 		c->from.bad = true;
 }
@@ -115,7 +124,7 @@ static void code_wait(struct coder *c, struct where_wait *s)
 	code_u32(c, &s->alone);
 	code_u64(c, &s->since);
 	code_u64(c, &s->comm_id);
-	code_text(c, s->comm, sizeof(s->comm));
+	code_line(c, s->comm, sizeof(s->comm));
 	if (s->kind >= WHERE_AWAITED)
 		c->from.bad = true;
 }
@@ -127,7 +136,7 @@ static void code_comm(struct coder *c, struct where_comm *m)
 	code_u32(c, &m->size);
 	code_ranks(c, &m->members);
 	code_ranks(c, &m->ranks);
-	code_text(c, m->name, sizeof(m->name));
+	code_line(c, m->name, sizeof(m->name));
 }
 
 #define TEXT_MOST(room) (VARINT_MAX + (room))

@@ -345,6 +345,26 @@ START_TEST(a_packet_comes_back_as_it_was)
 }
 END_TEST
 
+/* Who sends more than one line would say something in our name. */
+START_TEST(a_name_is_one_line)
+{
+	memset(&a, 0, sizeof(a));
+	add_place(&a, "main\nMPI_Barrier", 9, 5, 2);
+	snprintf(a.places[0].lock, sizeof(a.places[0].lock), "mutex a\n1 b");
+	snprintf(a.places[0].holder, sizeof(a.places[0].holder), "thread 3\n1 b");
+	where_add_wait(
+		&a, &(struct where_wait){.rank = 1, .peer = 2, .tag = 3, .of = 7, .comm = "c\nd"});
+	add_comm(&a, 9, 5, 4, 2);
+	snprintf(a.comms[0].name, sizeof(a.comms[0].name), "e\nf");
+	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
+	ck_assert_str_eq(b.places[0].path, "main\nMPI_Barrier");
+	ck_assert_str_eq(b.places[0].lock, "mutex a?1 b");
+	ck_assert_str_eq(b.places[0].holder, "thread 3?1 b");
+	ck_assert_str_eq(b.waits[0].comm, "c?d");
+	ck_assert_str_eq(b.comms[0].name, "e?f");
+}
+END_TEST
+
 /* Any bytes: taken or refused, and what is taken is within its bounds. */
 START_TEST(packets_of_nobody_harm_nobody)
 {
@@ -389,6 +409,7 @@ int main(void)
 	suite_add_tcase(suite, w);
 	tcase_add_test(p, what_does_not_fit_is_counted_and_the_places_with_most_threads_stay);
 	tcase_add_test(p, a_packet_comes_back_as_it_was);
+	tcase_add_test(p, a_name_is_one_line);
 	tcase_add_test(p, packets_of_nobody_harm_nobody);
 	suite_add_tcase(suite, p);
 	return run_suite(suite);
