@@ -86,23 +86,29 @@ static const char *mpi_of_step(char *const *argv)
 	return mpi ? mpi : slurm_mpi(argv);
 }
 
-/* The first word that says it; others start it: timeout, env, nice, numactl. */
+/*
+ * The first word that says it; others start it: timeout, env, nice, numactl, a debugger. What
+ * follows on a program may be one that is linked with MPI, but is no launcher to be asked.
+ */
 static const char *mpi_of_command(char *const *command)
 {
 	static const char *const mpi_of_kind[] = {
 		[LAUNCHER_OPENMPI] = "openmpi", [LAUNCHER_HYDRA] = "mpich"};
 	const char *mpi = NULL;
+	bool is_argument = false;
 
 	for (char *const *word = command; *word && !mpi; word++) {
-		enum launcher_kind kind = launcher_kind(*word);
+		enum launcher_kind kind = is_argument ? LAUNCHER_NONE : launcher_kind(*word);
 		char path[PATH_MAX];
 
 		if (kind == LAUNCHER_SLURM)
 			return mpi_of_step(word);
 		if (kind != LAUNCHER_NONE)
 			return mpi_of_kind[kind];
-		if (launcher_resolve(*word, path))
-			mpi = mpi_of_program(path);
+		if (!launcher_resolve(*word, path))
+			continue;
+		mpi = mpi_of_program(path);
+		is_argument |= !launcher_starts_another(*word);
 	}
 	return mpi;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/launcher-options.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
 #include "nodeagent/base/util.h"
@@ -354,6 +355,28 @@ START_TEST(scripts_of_launchers_names)
 }
 END_TEST
 
+static bool names_mpi(const char *line)
+{
+	return launch_names_mpi(&(struct launch){.command = words(line)});
+}
+
+/* A launcher is asked where it is one, not where a program is to do something with it. */
+START_TEST(arguments_are_not_run)
+{
+	static const char *const names[] = {"mpirun", NULL};
+	char ran[] = "/tmp/u-launcher.XXXXXX";
+
+	close(mkstemp(ran));
+	unlink(ran);
+	look_like(names, keep(xasprintf(scripts[3].text, ran)));
+	ck_assert(!names_mpi("cp mpirun /tmp"));
+	ck_assert(!names_mpi("env A=1 sh mpirun"));
+	ck_assert_int_ne(access(ran, F_OK), 0);
+	ck_assert(names_mpi("env A=1 nice mpirun -n 2 app"));
+	ck_assert_int_eq(unlink(ran), 0);
+}
+END_TEST
+
 /* cafrun reads its own options first, and does nothing without them. */
 static const struct {
 	const char *text, *line, *command;
@@ -417,6 +440,7 @@ int main(void)
 	tcase_add_test(c, agents_have_what_env_sets_before_the_launcher);
 	tcase_add_test(c, unknown_launchers);
 	tcase_add_loop_test(c, scripts_of_launchers_names, 0, ARRAY_SIZE(scripts));
+	tcase_add_test(c, arguments_are_not_run);
 	tcase_add_loop_test(c, coarrays_by_cafrun, 0, ARRAY_SIZE(coarrays));
 	tcase_add_loop_test(c, other_hosts, 0, ARRAY_SIZE(hosts));
 	suite_add_tcase(suite, c);
