@@ -152,9 +152,8 @@ static void reuse(struct codemap *map, const struct module *m)
 	map->reuse_bytes = high - low;
 }
 
-static void dig_hole(struct codemap *map, const struct loaded *l)
+static void dig_hole(struct codemap *map, const struct loaded *l, uint32_t epoch)
 {
-	const uint32_t epoch = (uint32_t)map->n_epochs - 1;
 	struct hole *h = map->holes, *end = h + map->n_holes;
 
 	while (h < end && (h->low != l->low || h->high != l->high))
@@ -173,14 +172,16 @@ static void dig_hole(struct codemap *map, const struct loaded *l)
 	}
 }
 
-/* Takes number i out of those that are loaded. */
+/* Takes number i out of those that are loaded. The last epoch has no end: it belongs to what comes
+ * last. */
 static void unload(struct codemap *map, size_t i)
 {
 	const struct loaded l = map->loaded[i];
+	const uint32_t epoch = (uint32_t)map->n_epochs - 1 - (map->n_epochs >= EPOCHS_LIMIT);
 
-	map->modules[l.module].last_epoch = (uint32_t)map->n_epochs - 1;
+	map->modules[l.module].last_epoch = epoch;
 	reuse(map, &map->modules[l.module]);
-	dig_hole(map, &l);
+	dig_hole(map, &l, epoch);
 	memmove(&map->loaded[i], &map->loaded[i + 1], (--map->n_loaded - i) * sizeof(*map->loaded));
 }
 

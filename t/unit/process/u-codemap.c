@@ -123,7 +123,6 @@ START_TEST(reused_addresses)
 }
 END_TEST
 
-/* What stays loaded keeps its name in all epochs. */
 /* A library that is loaded and unloaded again and again is one module. */
 START_TEST(one_that_comes_back)
 {
@@ -136,6 +135,28 @@ START_TEST(one_that_comes_back)
 	ck_assert_str_eq(name_at(LOW, 0), "liba");
 	ck_assert_str_eq(name_at(LOW, 99999), "liba");
 	ck_assert_str_eq(name_at(LOW, 100000), "libb");
+}
+END_TEST
+
+/* There are no more epochs: the last one is of what came last. */
+START_TEST(epochs_have_an_end)
+{
+	const uint32_t most = 1u << 20;
+
+	for (uint32_t i = 0; i < most + 10; i++) {
+		add("liba", LOW, HIGH, 10 * i);
+		codemap_gone(map, LOW, 10 * i + 5);
+	}
+	ck_assert_uint_eq(codemap_epochs(map), most);
+	for (uint32_t i = 0; i < 2; i++) {
+		add("libb", LOW, HIGH, 20 * most + 10 * i);
+		ck_assert_str_eq(name_at(LOW, most - 1), "libb");
+		codemap_gone(map, LOW, 20 * most + 10 * i + 3);
+		add("libc", LOW, HIGH, 20 * most + 10 * i + 5);
+		ck_assert_str_eq(name_at(LOW, most - 1), "libc");
+		codemap_gone(map, LOW, 20 * most + 10 * i + 8);
+	}
+	ck_assert_str_eq(name_at(LOW, most - 2), "liba");
 }
 END_TEST
 
@@ -180,6 +201,7 @@ START_TEST(changes_without_end)
 }
 END_TEST
 
+/* What stays loaded keeps its name in all epochs. */
 START_TEST(neighbours)
 {
 	add("exe", 0x400000, 0x500000, 1);
@@ -307,8 +329,8 @@ int main(void)
 	Suite *s = suite_create("codemap");
 	TCase *c = tcase_create("codemap");
 	const TTest *const tests[] = {one_module, by_name, across_four_gib, reused_addresses,
-		one_that_comes_back, changes_without_end, neighbours, wide_keys_and_epochs,
-		recursion_across_epochs, nonsense};
+		one_that_comes_back, epochs_have_an_end, changes_without_end, neighbours,
+		wide_keys_and_epochs, recursion_across_epochs, nonsense};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);
