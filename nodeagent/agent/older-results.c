@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +29,10 @@
 #define HEAD_BYTES 1024
 #define LOCK_S	   30
 #define LOOK_NS	   10000000
-#define COARSE_S                                                                                   \
-	0.02 /* the times of files are those of the kernel's last tick, or a little before */
+/* The times of files are those of the kernel's last tick, or a little before; on other file systems
+ * those of a server, whose clock may differ so much. */
+#define COARSE_S 0.02
+#define REMOTE_S 1.0
 
 /* A result, or one that was kept earlier. */
 struct kept {
@@ -42,8 +46,9 @@ struct kept {
 struct folder {
 	struct host *host;
 	const char *base;
-	bool at_start; /* of a sampling file: what is in its place is of another run */
-	bool stacks;   /* only files of call stacks; else all but these */
+	bool at_start;	 /* of a sampling file: what is in its place is of another run */
+	bool stacks;	 /* only files of call stacks; else all but these */
+	double coarse_s; /* so much earlier than our clock says a file may have been written */
 	struct kept *files;
 	size_t n, cap;
 	struct map64 runs; /* index_runs() */
@@ -187,6 +192,19 @@ static uint64_t run_beside(const struct folder *f, const struct kept *log)
 	return run;
 }
 
+/* type: struct statfs::f_type. What is not known may be remote. */
+static double coarse_s_of(unsigned long type)
+{
+	static const unsigned long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC, RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+		0x2fc12fc1 /* ZFS */};
+
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		if (type == local[i])
+			return COARSE_S;
+	return REMOTE_S;
+}
+
 static bool is_older(const struct folder *f, const struct kept *k)
 {
 	char *path = xasprintf("%s/%s", f->host->output_directory, k->name);
@@ -197,7 +215,7 @@ static bool is_older(const struct folder *f, const struct kept *k)
 		const struct timespec t = st.st_mtim;
 
 		older = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec <
-			f->host->start_exact_s - COARSE_S;
+			f->host->start_exact_s - f->coarse_s;
 	}
 	free(path);
 	return older;
@@ -243,8 +261,11 @@ static void settle_owners(struct folder *f)
 static void read_folder(struct folder *f)
 {
 	DIR *d = opendir(f->host->output_directory);
+	struct statfs system;
 	struct dirent *e;
 
+	f->coarse_s = d && !fstatfs(dirfd(d), &system) ? coarse_s_of((unsigned long)system.f_type)
+						       : REMOTE_S;
 	while (d && (e = readdir(d)))
 		add_file(f, e->d_name);
 	if (d)
@@ -417,13 +438,7 @@ static int lock_folder(const char *folder)
 /* Of an agent that had ended before this one began. */
 static bool is_of_before(const struct folder *f, const struct kept *k)
 {
-	char *path = xasprintf("%s/%s", f->host->output_directory, k->name);
-	struct stat st;
-	const bool there = !k->number && !strcmp(k->who, f->host->name) && !lstat(path, &st);
-
-	free(path);
-	return there && (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec <
-				f->host->start_exact_s;
+	return !k->number && !strcmp(k->who, f->host->name) && is_older(f, k);
 }
 
 void older_results_of_stacks(struct host *host)

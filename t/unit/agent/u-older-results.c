@@ -10,15 +10,20 @@
 /* ms of the second in which the run began, and in which the file was written. */
 static const struct {
 	int run_ms, file_ms;
+	unsigned long system;
 	bool older;
 } times[] = {
-	{500, 0, true},
-	{500, 470, true},
+	{500, 0, TMPFS_MAGIC, true},
+	{500, 470, EXT4_SUPER_MAGIC, true},
 	/* the clock of files is coarse */
-	{500, 495, false},
-	{500, 500, false},
-	{500, 900, false},
-	{0, 999, false},
+	{500, 495, XFS_SUPER_MAGIC, false},
+	{500, 500, TMPFS_MAGIC, false},
+	{500, 900, TMPFS_MAGIC, false},
+	{0, 999, TMPFS_MAGIC, false},
+	/* ... and a server's is another one: NFS, Lustre */
+	{500, 0, 0x6969, false},
+	{900, 0, 0x0bd00bd0, false},
+	{1100, 0, 0x6969, true},
 };
 
 START_TEST(in_one_second)
@@ -27,7 +32,7 @@ START_TEST(in_one_second)
 	struct host host = {.output_directory = dir,
 		.start_s = SECOND,
 		.start_exact_s = SECOND + 1e-3 * times[_i].run_ms};
-	struct folder f = {.host = &host};
+	struct folder f = {.host = &host, .coarse_s = coarse_s_of(times[_i].system)};
 	struct kept k = {.name = (char *)"profile.json"};
 	const struct timespec written = {SECOND, times[_i].file_ms * 1000000l};
 	char *path;
