@@ -11,6 +11,7 @@
 #include "nodeagent/html/page/page.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/recorder/recorder.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/report/report.h"
 
@@ -24,6 +25,15 @@ static int write_pages(const struct page_run *run, const char *path)
 		return error;
 	pages_write(f, run, 1);
 	return write_end(f, w);
+}
+
+/* With sampling.keep there are files of events only. Those of other nodes are not looked for: an
+ * event is written by all. */
+static bool has_files(const struct host *host)
+{
+	if (host->recorder)
+		return recorder_has_files(host);
+	return host->conf->sampling_active && !(host->conf->sampling_keep > 0);
 }
 
 int html_report_write(const struct host *host, const struct profile *p, const char *base)
@@ -42,7 +52,7 @@ int html_report_write(const struct host *host, const struct profile *p, const ch
 	all = json_tree_of(output_json_of, &report, &error);
 	run = (struct page_run){.name = p->application ? p->application : "a run",
 		.all = all,
-		.has_files = host->conf->sampling_active};
+		.has_files = has_files(host)};
 	failed = all ? write_pages(&run, path) : 0;
 	if (!all)
 		complain("cannot write %s: %s", path, error);

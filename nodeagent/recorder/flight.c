@@ -88,6 +88,11 @@ static char *name_of(const struct flight_event *e)
 	return xasprintf("%s%s%" PRIu64, result_events[e->kind], of, e->number);
 }
 
+bool flight_has_files(const struct flight *f)
+{
+	return f->n_files;
+}
+
 bool flight_has(const struct host *host, const struct flight_event *e)
 {
 	const struct flight *f = host->recorder ? host->recorder->flight : NULL;

@@ -118,6 +118,7 @@ int flight_rename(struct recorder *s, const char *base);
 
 /* The state that a request would get now: DUE, or why no file is written for it. */
 enum request_state flight_refusal(const struct host *host);
+bool flight_has_files(const struct flight *f);
 /* True if there is a file of the event, or one is being written. */
 bool flight_has(const struct host *host, const struct flight_event *e);
 /*

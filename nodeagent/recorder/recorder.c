@@ -425,6 +425,13 @@ int recorder_rename(struct host *host, const char *base)
 	return 0;
 }
 
+bool recorder_has_files(const struct host *host)
+{
+	const struct recorder *s = host->recorder;
+
+	return s && (s->flight ? flight_has_files(s->flight) : s->path != NULL);
+}
+
 struct recorder_sum recorder_sum(const struct host *host)
 {
 	struct recorder_sum sum = {NULL, {0}};

@@ -49,6 +49,9 @@ struct recorder_sum {
 };
 struct recorder_sum recorder_sum(const struct host *host);
 
+/* True if there is a sampling file, or with sampling.keep one of an event. */
+bool recorder_has_files(const struct host *host);
+
 /* ---- the flight recorder: sampling.keep -------------------------------------- */
 
 /*

@@ -217,7 +217,8 @@ test_expect 'what is too large is shown in part; of a flight recorder one event'
 	has large.html "in the middle of the run; vftr-open(1) shows all."
 	[ "$(wc -c <large.html)" -le 5000000 ]
 	[ "$(python3 part.py large.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]
-	status_of 1 limit "$VFTR" run -q -k overhead.count_tiny=null -k sampling.keep=10s -k sampling.when=death -o kept -- ./many x
+	status_of 1 limit "$VFTR" run -q -k overhead.count_tiny=null -k sampling.keep=10s -k sampling.when=death -k report=true -o kept -- ./many x
+	has kept/report.html "Calls over time were recorded, but a page that is written at the end"
 	limit viewer/bin/vftr report -o kept.html kept
 	grep "Calls of all threads in the last .* before the event death" kept.html
 	[ "$(python3 part.py kept.html timeline-calls | jq "[.profiles[].events[]] | length")" -gt 1000 ]'
@@ -316,6 +317,8 @@ test_expect 'report=true: a run ends with its report, in either layout; without 
 	status_of 3 limit "$VFTR" run -q --trace -k report=true -o told -- "$BIN/end" exit3
 	has told/report.html "<section id=\"timeline\""
 	has told/report.html "Calls over time were recorded, but a page that is written at the end"
+	status_of 3 limit "$VFTR" run -q -k sampling.keep=10s -k sampling.when=signal -k report=true -o calm -- "$BIN/end" exit3
+	hasnt calm/report.html "id=\"timeline\""
 	status_of 3 traced -q -k report=true -k output_directory=as-vftrace -- "$BIN/end" exit3
 	python3 "$SAME" as-vftrace/end_all.html as-vftrace/end_all.json
 	is "" "$(find with as-vftrace -name "*.tmp*")"'
