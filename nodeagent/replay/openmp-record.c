@@ -145,8 +145,10 @@ static void end_task(struct replay *r, const struct construct_frame *c, uint64_t
 		.in_join = c->in_join,
 		.resumed = c->resumed};
 
-	if (c->in_join)
-		r->team_times.ticks += find_team(r, NULL) ? 0 : d;
+	if (c->in_join && !find_team(r, NULL)) {
+		r->team_times.ticks += d;
+		r->team_times.wait += c->wait;
+	}
 	if (!c->placed)
 		in = top_of(r);
 	if (in && in->kind == OPEN_FORK && c->placed) {

@@ -533,7 +533,10 @@ START_TEST(tasks_of_a_worker_in_the_join)
 	now = 91;
 	task(1, 7, 0, 0);
 	in(1, WORK);
+	now = 92;
+	waits(1, LOCK, 0);
 	now = 94;
+	waits(1, LOCK, RECORD_EXIT);
 	out(1, WORK);
 	task(1, 7, RECORD_EXIT, 0);
 	now = 95;
@@ -551,10 +554,11 @@ START_TEST(tasks_of_a_worker_in_the_join)
 	expect(AT(1, SOLVE, K(PARALLEL), K(TASK)), 1, 5);
 	expect(AT(1, SOLVE, K(PARALLEL), K(TASK), WORK), 1, 3);
 	ck_assert_uint_eq(only_region()->tasks, 1);
-	ck_assert_uint_eq(only_region()->busy, 48 + 60 + 5);
-	ck_assert_uint_eq(only_region()->busy_most, 65);
+	ck_assert_uint_eq(only_region()->busy, 48 + 60 + 5 - 2);
+	ck_assert_uint_eq(only_region()->busy_most, 65 - 2);
 	ck_assert_uint_eq(only_region()->join, 40 - 5);
 	ck_assert_uint_eq(replay_team_times(r[1])->ticks, 65);
+	ck_assert_uint_eq(replay_team_times(r[1])->wait, 2);
 }
 END_TEST
 
