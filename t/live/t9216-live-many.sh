@@ -13,7 +13,7 @@ n=${n:-40}
 last=$((n - 1))
 # the first of n ports below those that connections get, which nobody uses: from a number of our own
 # on, as another test may look for some at the same time
-first_port=$(ss -Htan | awk -v n="$n" -v from=$((10000 + $$ * 37 % 20000)) '
+first_port=$(ss -Htan | awk -v n="$n" -v from=$((10000 + $$ * 401 % 20000)) '
 	{ sub(/.*:/, "", $4); used[$4] }
 	END {
 		for (p = from; p < 32768 && free < n; p++)
