@@ -20,7 +20,7 @@ static bool is_outside(const struct replay *r, const struct node *n, unsigned bi
 	bool inside = !f->only || (bits & FILTER_ONLY);
 	uint32_t depth = 0;
 
-	for (; n->parent; n = n->parent) {
+	for (; n->parent && (!inside || f->depth); n = n->parent) {
 		depth += key_is_function(n->key);
 		if (key_is_orphan(n->key)) /* it is not known yet what is above */
 			inside = true;

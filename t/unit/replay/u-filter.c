@@ -320,6 +320,38 @@ START_TEST(deep_down)
 }
 END_TEST
 
+static unsigned fits_nothing(void *ctx, uint64_t key)
+{
+	(void)ctx, (void)key;
+	return 0;
+}
+
+/* Of many calls below DEPTH_MAX. */
+static double cpu_of_the_deep(bool filtered)
+{
+	const unsigned n = 100000;
+	clock_t since;
+
+	rule(1, FILTER_NOT);
+	rules.class_of = fits_nothing;
+	replay_set_filter(r, filtered ? &rules : NULL);
+	since = clock();
+	for (unsigned i = 0; i < n; i++)
+		in(F(2 + i % 2));
+	for (unsigned i = n; i--;)
+		out(F(2 + i % 2));
+	end();
+	ck_assert_uint_eq(replay_counts(r)->calls, n);
+	return (double)(clock() - since);
+}
+
+/* A pattern is no reason to go up to main at each of them. */
+START_TEST(deep_calls_stay_cheap)
+{
+	ck_assert_double_le(cpu_of_the_deep(true), 4 * (cpu_of_the_deep(false) + 1));
+}
+END_TEST
+
 /* The frame from which on all paths are one, and hidden calls just above it. */
 START_TEST(at_the_last_depth)
 {
@@ -424,6 +456,7 @@ int main(void)
 	tcase_add_test(c, stack_with_hidden_calls);
 	tcase_add_test(c, main_is_hidden);
 	tcase_add_test(c, deep_down);
+	tcase_add_test(c, deep_calls_stay_cheap);
 	tcase_add_test(c, at_the_last_depth);
 	tcase_add_test(c, recursion_has_no_end);
 	tcase_add_test(c, leaf_of_a_hidden_call);
