@@ -132,9 +132,9 @@ void process_warn_limits(const struct process *p)
 	if (traffic_unlinked(p->traffic))
 		host_warn(p->host, false,
 			"%s: %" PRIu64 " messages on communicators with ranks of another job have "
-			"no partner: more than are kept (16 MiB) came before it was known which "
+			"no partner: more than are kept (%u MiB) came before it was known which "
 			"job",
-			process_name(p), traffic_unlinked(p->traffic));
+			process_name(p), traffic_unlinked(p->traffic), TRAFFIC_HELD_MAX >> 20);
 }
 
 void process_warn_unseen(const struct process *p)

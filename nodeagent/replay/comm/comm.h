@@ -131,8 +131,13 @@ struct spawn_name;
 void traffic_spawn_name(struct traffic *t, const struct spawn_name *own);
 /* This communicator, which was made by MPI_Comm_spawn, is used at these ticks. */
 void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks);
-/* Messages on such communicators that were given up, as more than 16 MiB of them came before the
- * other job was known: they have no partner. */
+/* Bytes of the messages of a process that wait until the other job is known, with the room for
+ * more in their lists; those of a communicator that needs more are given up: of a single one after
+ * 262 144. Smaller in tests. */
+#ifndef TRAFFIC_HELD_MAX
+#define TRAFFIC_HELD_MAX (20u << 20)
+#endif
+/* How many messages were given up: they have no partner. */
 uint64_t traffic_unlinked(const struct traffic *t);
 /*
  * No more messages come: those that wait until the other job of their intercommunicator is known

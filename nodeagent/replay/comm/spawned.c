@@ -16,13 +16,6 @@
 #include "nodeagent/replay/jobs/spawns.h"
 #include "shm/identity.h"
 
-/* Of the messages of a process that wait for their other side, with the room for more in their
- * lists; those of a communicator that needs more are given up: of a single one after 262 144.
- * Smaller in tests. */
-#ifndef HELD_BYTES_MAX
-#define HELD_BYTES_MAX (20u << 20)
-#endif
-
 /* What the matcher looks at of a struct match_message, its struct message, and of a DONE what was
  * posted. */
 struct held {
@@ -578,7 +571,7 @@ static bool hold(struct traffic *t, struct spawned *s, const struct held *h)
 {
 	const size_t more = s->n_held < s->cap_held ? 0 : s->cap_held ?: HELD_FIRST;
 
-	if (t->held_bytes + more * sizeof(*h) > HELD_BYTES_MAX)
+	if (t->held_bytes + more * sizeof(*h) > TRAFFIC_HELD_MAX)
 		return false;
 	if (more) {
 		s->cap_held += more;

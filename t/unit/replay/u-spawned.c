@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between a job and one that it has spawned, before it is known which one that is. */
-#define HELD_BYTES_MAX (8192u * 80)
+#define TRAFFIC_HELD_MAX (8192u * 80)
 #include "nodeagent/replay/comm/spawned.c"
 #include "t/unit/replay/traffic-by-hand.h"
 
@@ -144,7 +144,7 @@ END_TEST
  * job is found all the same. */
 START_TEST(more_messages_than_are_kept)
 {
-	const uint32_t n = HELD_BYTES_MAX / sizeof(struct held) + 10;
+	const uint32_t n = TRAFFIC_HELD_MAX / sizeof(struct held) + 10;
 
 	for (uint32_t i = 0; i < n; i++)
 		send_and_receive(i);
