@@ -24,7 +24,11 @@ static void gather_facts(struct facts *facts, const struct report *r)
 {
 	double idle_s = 0.0;
 
-	*facts = (struct facts){.r = r, .p = r->p, .d = digest_of(r), .all_s = r->excl_s};
+	*facts = (struct facts){.r = r,
+		.p = r->p,
+		.d = digest_of(r),
+		.all_s = r->excl_s,
+		.latest = latest_of(r->p)};
 	facts->has_efficiency = efficiency_of(r->p, &facts->e) && facts->e.is_job;
 	/* what ranks waited for when one of them was dead says nothing of the program */
 	facts->is_cut = facts->has_efficiency && facts->e.doubts >> DOUBT_KILLED & 1;

@@ -15,6 +15,20 @@
 #include "nodeagent/report/findings.h"
 #include "nodeagent/report/report.h"
 
+/* A rank for which others wait; PROFILE_ELSEWHERE: there is none, or it is not told apart. */
+struct late {
+	uint32_t rank;
+	uint64_t ns;	  /* of waits for it */
+	uint64_t cost_ns; /* of those that go back to it: delays/delays.h */
+};
+
+/* The waits of ranks for ranks, and who was late most. */
+struct latest {
+	struct late at_end; /* the rank to which most waits go back */
+	struct late direct; /* the one for which ranks wait longest */
+	uint64_t all_ns;    /* of all waits */
+};
+
 /* What rules look at. */
 struct facts {
 	const struct report *r;
@@ -24,6 +38,7 @@ struct facts {
 	struct efficiency e;
 	bool is_cut;  /* a rank was killed: what others waited for says nothing of the program */
 	double all_s; /* as in struct findings */
+	struct latest latest;
 	/* what earlier rules of the table have found */
 	const struct finding *found;
 	size_t n_found;
@@ -111,6 +126,7 @@ struct waited {
 	const char *kind; /* wait_kind_name() of that part */
 };
 struct waited waited_for(const struct facts *facts, uint32_t rank);
+struct latest latest_of(const struct profile *p);
 /* " in MPI_Allreduce<residual<step", behind an amount; "": not known. The caller frees. */
 char *waited_where(const struct facts *facts, const struct waited *w);
 /* Adds both times, the kind and the path as evidence, if the call is known. */

@@ -13,12 +13,6 @@
 
 #define BY_CHAINS 1.25 /* times the waits for it: what goes back to a rank is told instead */
 
-struct late {
-	uint32_t rank;
-	uint64_t ns;	  /* of waits for it */
-	uint64_t cost_ns; /* of those that go back to it */
-};
-
 struct waited waited_for(const struct facts *facts, uint32_t rank)
 {
 	struct waited at = {.stack = PROFILE_NONE};
@@ -35,13 +29,7 @@ struct waited waited_for(const struct facts *facts, uint32_t rank)
 	return at;
 }
 
-struct latest {
-	struct late at_end; /* the rank to which most waits go back, or PROFILE_ELSEWHERE */
-	struct late direct; /* the one for which ranks wait longest, or PROFILE_ELSEWHERE */
-	uint64_t all_ns;    /* of all waits */
-};
-
-static struct latest latest_of(const struct profile *p)
+struct latest latest_of(const struct profile *p)
 {
 	struct latest l = {{.rank = PROFILE_ELSEWHERE}, {.rank = PROFILE_ELSEWHERE}, 0};
 	struct delays d;
@@ -124,9 +112,8 @@ static char *by_chains(const struct facts *facts, const struct waited *w)
 
 bool look_late_rank(const struct facts *facts, struct finding *f)
 {
-	const struct latest latest = latest_of(facts->p);
-	const struct late late = latest.at_end;
-	const uint64_t all_ns = latest.all_ns;
+	const struct late late = facts->latest.at_end;
+	const uint64_t all_ns = facts->latest.all_ns;
 	const uint32_t ranks = report_ranks(facts->p);
 	struct waited w;
 	struct culprit c;
@@ -164,13 +151,12 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 
 bool look_waits(const struct facts *facts, struct finding *f)
 {
-	const struct latest latest = latest_of(facts->p);
-	const struct late late = latest.direct;
-	const uint64_t all_ns = latest.all_ns;
+	const struct late late = facts->latest.direct;
+	const uint64_t all_ns = facts->latest.all_ns;
 	struct waited w;
 	char *where;
 
-	if (!all_ns || facts->is_cut || stands_out(facts, &latest.at_end, all_ns))
+	if (!all_ns || facts->is_cut || stands_out(facts, &facts->latest.at_end, all_ns))
 		return false;
 	w = waited_for(facts, WAITS_ALL);
 	where = waited_where(facts, &w);
