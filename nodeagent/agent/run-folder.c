@@ -158,20 +158,46 @@ static char *make_new(const char *dir, const char *name, const char *when, bool 
 	return path;
 }
 
-static bool has_results(const char *folder)
+/* True if the folder, open as `at', has an entry of which is_it() says so. */
+static bool has_entry(const char *folder, bool (*is_it)(int at, const char *name))
 {
 	DIR *d = opendir(folder);
 	struct dirent *e;
 	bool found = false;
 
-	while (d && !found && (e = readdir(d))) {
-		struct result_parsed r;
-
-		found = result_parse(e->d_name, &r) && r.layout == LAYOUT_RUN;
-		result_parsed_free(&r);
-	}
+	while (d && !found && (e = readdir(d)))
+		found = is_it(dirfd(d), e->d_name);
 	if (d)
 		closedir(d);
+	return found;
+}
+
+static bool is_result(int at, const char *name)
+{
+	struct result_parsed r;
+	const bool found = result_parse(name, &r) && r.layout == LAYOUT_RUN;
+
+	(void)at;
+	result_parsed_free(&r);
+	return found;
+}
+
+static bool is_file(int at, const char *name)
+{
+	(void)at;
+	return strcmp(name, ".") && strcmp(name, "..");
+}
+
+/* A profile, of all or of a node, which has more than nothing in it. */
+static bool is_profile(int at, const char *name)
+{
+	struct result_parsed r;
+	struct stat st;
+	const bool found = result_parse(name, &r) &&
+			   (r.kind == RESULT_PROFILE || r.kind == RESULT_NODE_PROFILE) &&
+			   !fstatat(at, name, &st, 0) && st.st_size;
+
+	result_parsed_free(&r);
 	return found;
 }
 
@@ -191,7 +217,7 @@ int run_folder_make(
 	if (!path)
 		return -1;
 	a->host.output_directory = path;
-	if (wish && !is_new && !step && !a->quiet && has_results(path))
+	if (wish && !is_new && !step && !a->quiet && has_entry(path, is_result))
 		complain("results of another run in %s become NAME.old", path);
 	if (is_new && !step) { /* others of the step may not have come to write yet */
 		made = xstrdup(path);
@@ -201,48 +227,14 @@ int run_folder_make(
 	return 0;
 }
 
-static bool is_empty(const char *folder)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	bool found = false;
-
-	while (d && !found && (e = readdir(d)))
-		found = strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
-	if (d)
-		closedir(d);
-	return !found;
-}
-
-/* A profile, of all or of a node, which has more than nothing in it. */
-static bool has_profile(const char *folder)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	bool found = false;
-
-	while (d && !found && (e = readdir(d))) {
-		struct result_parsed r;
-		struct stat st;
-
-		if (result_parse(e->d_name, &r))
-			found = (r.kind == RESULT_PROFILE || r.kind == RESULT_NODE_PROFILE) &&
-				!fstatat(dirfd(d), e->d_name, &st, 0) && st.st_size;
-		result_parsed_free(&r);
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
 void run_folder_link(const struct agent *a, bool failed)
 {
 	const char *folder = a->host.output_directory;
 	char *suffix, *tmp;
 
-	if (!a->folder_link || is_empty(folder))
+	if (!a->folder_link || !has_entry(folder, is_file))
 		return;
-	if (failed && !has_profile(folder)) {
+	if (failed && !has_entry(folder, is_profile)) {
 		complain("%s has no profile: the link %s stays as it was", folder, a->folder_link);
 		return;
 	}
