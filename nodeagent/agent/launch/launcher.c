@@ -67,17 +67,18 @@ bool launcher_resolve(const char *name, char *path)
 	return false;
 }
 
-/* Beginnings of names; a program of the user's may have such a name, too. */
+/* Names, or what they begin with; a program of the user's may have such a name, too. */
 static const struct {
 	const char *name, *question; /* which a file with exactly this name answers */
+	bool is_whole;		     /* no name that only begins so is meant */
 	bool is_many;		     /* it leads to any MPI's */
 } names[] = {
-	{"mpirun", "--version", true},
-	{"mpiexec", "--version", true},
-	{"cafrun", "--wraps", true},
-	{"orterun", NULL, false},
-	{"prterun", NULL, false},
-	{"srun", NULL, false},
+	{"mpirun", "--version", false, true},
+	{"mpiexec", "--version", false, true},
+	{"cafrun", "--wraps", false, true},
+	{"orterun", NULL, false, false},
+	{"prterun", NULL, false, false},
+	{"srun", NULL, true, false},
 };
 
 enum launcher_kind launcher_kind(const char *argv0)
@@ -87,9 +88,9 @@ enum launcher_kind launcher_kind(const char *argv0)
 	size_t name = 0;
 
 	while (name < ARRAY_SIZE(names) &&
-		strncmp(named, names[name].name, strlen(names[name].name)))
+		strncmp(named, names[name].name, strlen(names[name].name) + names[name].is_whole))
 		name++;
-	if (name == ARRAY_SIZE(names) || (named[0] == 's' && strcmp(named, "srun")))
+	if (name == ARRAY_SIZE(names))
 		return LAUNCHER_NONE;
 	if (!launcher_resolve(argv0, path))
 		return LAUNCHER_NONE;
