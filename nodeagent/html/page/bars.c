@@ -13,8 +13,7 @@
 #define ROW	     18.0
 #define LEFT	     260.0
 #define PLOT	     640.0
-#define LEGEND_LINE  18.0
-#define IN_LINE	     4u /* parts in a line of the legend */
+#define LEGEND_GAP   6.0 /* below the legend */
 #define NAME_COLUMNS 34u
 
 struct bar {
@@ -137,22 +136,6 @@ static struct quantity shown_as(const struct page_bars *what, double number)
 
 /* ---- the picture ----------------------------------------------------------------------- */
 
-static double legend_height(const struct page_bars *what)
-{
-	return 6.0 + LEGEND_LINE * (double)((what->n_parts + IN_LINE - 1) / IN_LINE);
-}
-
-static void put_legend(struct html *h, const struct page_bars *what)
-{
-	for (size_t k = 0; k < what->n_parts; k++) {
-		const double x = 240.0 * (double)(k % IN_LINE);
-		const double y = LEGEND_LINE * (double)(k / IN_LINE);
-
-		svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, what->parts[k].colour, NULL);
-		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, what->parts[k].title);
-	}
-}
-
 /* each: pixels of a second or byte. */
 static void put_bar(
 	struct html *h, const struct bars *b, const struct bar *bar, double y, double each)
@@ -181,14 +164,15 @@ static void put_bar(
 
 static void put_picture(struct html *h, const struct bars *b)
 {
-	const double legend = legend_height(b->what);
+	const double legend = page_legend_lines(b->what->n_parts) + LEGEND_GAP;
 	double most = 0.0, y = legend;
 
 	for (size_t i = 0; i < b->n; i++)
 		most = fmax(most, b->at[i].sum);
 	svg_begin(h, b->what->id, b->what->title, b->what->description, SVG_WIDTH,
 		legend + ROW * (double)b->n);
-	put_legend(h, b->what);
+	for (size_t k = 0; k < b->what->n_parts; k++)
+		page_legend_entry(h, k, b->what->parts[k].colour, b->what->parts[k].title);
 	for (size_t i = 0; i < b->n; i++, y += ROW)
 		put_bar(h, b, &b->at[i], y, PLOT / most);
 	svg_end(h);

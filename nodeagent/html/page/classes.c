@@ -6,20 +6,20 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
-#define LINE	18.0 /* of the legend */
-#define IN_LINE 4
+#define LINE	18.0 /* of a legend */
+#define IN_LINE 4    /* entries of it */
 
 const struct page_class page_classes[PAGE_CLASSES] = {
-	{"useful_s", "useful work", "#009e73"},
-	{"mpi_s", "MPI", "#0072b2"},
-	{"mpi_wait_s", "waits for other ranks in MPI", "#56b4e9"},
-	{"openmp_wait_s", "waits in OpenMP", "#e69f00"},
-	{"openmp_idle_s", "idle in OpenMP", "#f0e442"},
-	{"lock_wait_s", "waits for locks and threads", "#882255"},
-	{"gpu_wait_s", "waits for GPUs", "#cc79a7"},
-	{"io_s", "input and output", "#d55e00"},
-	{"blocked_s", "waits for vftr", "#000000"},
-	{"unknown_s", "not known", "#999999"},
+	{"useful_s", "useful work", COLOUR_GREEN},
+	{"mpi_s", "MPI", COLOUR_BLUE},
+	{"mpi_wait_s", "waits for other ranks in MPI", COLOUR_SKY},
+	{"openmp_wait_s", "waits in OpenMP", COLOUR_ORANGE},
+	{"openmp_idle_s", "idle in OpenMP", COLOUR_YELLOW},
+	{"lock_wait_s", "waits for locks and threads", COLOUR_WINE},
+	{"gpu_wait_s", "waits for GPUs", COLOUR_PURPLE},
+	{"io_s", "input and output", COLOUR_RED},
+	{"blocked_s", "waits for vftr", COLOUR_BLACK},
+	{"unknown_s", "not known", COLOUR_GREY},
 };
 
 /* Waits of a rank's first thread are not known where other threads of it call MPI, too. */
@@ -61,26 +61,33 @@ void page_classes_sum(struct pages *p)
 	}
 }
 
+double page_legend_lines(size_t n)
+{
+	return LINE * (double)((n + IN_LINE - 1) / IN_LINE);
+}
+
+void page_legend_entry(struct html *h, size_t nth, const char *colour, const char *title)
+{
+	const double x = 240.0 * (double)(nth % IN_LINE), y = LINE * (double)(nth / IN_LINE);
+
+	svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, colour, NULL);
+	svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, title);
+}
+
 double page_legend_height(const struct pages *p)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < PAGE_CLASSES; i++)
 		n += p->class_s[i] > 0.0;
-	return 8.0 + LINE * (double)((n + IN_LINE - 1) / IN_LINE);
+	return 8.0 + page_legend_lines(n);
 }
 
 void page_legend(struct html *h, const struct pages *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < PAGE_CLASSES; i++) {
-		const double x = 240.0 * (double)(n % IN_LINE), y = LINE * (double)(n / IN_LINE);
-
-		if (!(p->class_s[i] > 0.0))
-			continue;
-		svg_rect(h, (struct svg_box){x, y + 2.0, 12.0, 12.0}, page_classes[i].colour, NULL);
-		svg_text(h, x + 16.0, y + 13.0, SVG_LEFT, NULL, page_class_title(p, i));
-		n++;
-	}
+	for (size_t i = 0; i < PAGE_CLASSES; i++)
+		if (p->class_s[i] > 0.0)
+			page_legend_entry(h, n++, page_classes[i].colour, page_class_title(p, i));
 }

@@ -88,7 +88,7 @@ static void put_size(
 		value_exact(number, exact) ?: "-");
 	svg_text(h, SIZES_LEFT - 6.0, y + 14.0, SVG_RIGHT, NULL, name);
 	svg_rect(h, (struct svg_box){SIZES_LEFT, y + 1.0, SIZES_PLOT * n / most, SIZES_ROW - 3.0},
-		"#0072b2", title);
+		COLOUR_BLUE, title);
 	svg_text(h, SIZES_LEFT + SIZES_PLOT + 90.0, y + 14.0, SVG_RIGHT, NULL, shown);
 	free(name);
 	free(shown);

@@ -58,7 +58,7 @@ static void put_bar(
 	title = xasprintf("%s, %s: %s", f->title, run->name, exact);
 	shown = xasprintf("%.1f %%", 100.0 * part);
 	svg_rect(h, (struct svg_box){LEFT, y, fmax(0.0, fmin(part, 1.0)) * PLOT, height},
-		part < TARGET ? "#d55e00" : "#0072b2", title);
+		part < TARGET ? COLOUR_RED : COLOUR_BLUE, title);
 	svg_text(h, LEFT + PLOT + 60, y + height - 2, SVG_RIGHT, NULL, shown);
 	free(title);
 	free(shown);

@@ -175,7 +175,7 @@ static void put_rest(struct html *h, size_t n, double s, struct svg_box box)
 	char *title = xasprintf("rest: %zu call paths and what they call, %.9f s", n, s);
 
 	html_open(h, "g", "class", "f", NULL);
-	svg_rect(h, box, "#999999", title);
+	svg_rect(h, box, COLOUR_GREY, title);
 	html_close(h);
 	free(title);
 }

@@ -12,6 +12,19 @@
 
 #define PAGE_CLASSES 10
 
+/* The colours of Okabe and Ito, which people who see few colours tell apart, and two beside them.
+ */
+#define COLOUR_GREEN  "#009e73"
+#define COLOUR_BLUE   "#0072b2"
+#define COLOUR_SKY    "#56b4e9"
+#define COLOUR_ORANGE "#e69f00"
+#define COLOUR_YELLOW "#f0e442"
+#define COLOUR_RED    "#d55e00"
+#define COLOUR_PURPLE "#cc79a7"
+#define COLOUR_BLACK  "#000000"
+#define COLOUR_WINE   "#882255"
+#define COLOUR_GREY   "#999999"
+
 struct pages {
 	const struct page_run *runs;
 	size_t n_runs;
@@ -85,6 +98,9 @@ double page_class_s(const struct json_tree *all, const struct value *rank, size_
 /* Draws the classes that ranks have spent time for, from y = 0, page_legend_height() high. */
 void page_legend(struct html *h, const struct pages *p);
 double page_legend_height(const struct pages *p);
+/* classes.c: draws entry `nth' of a legend; the height of the lines that n entries have. */
+void page_legend_entry(struct html *h, size_t nth, const char *colour, const char *title);
+double page_legend_lines(size_t n);
 
 /* ---- matrix.c: numbers of pairs of ranks as a picture ------------------------------------ */
 

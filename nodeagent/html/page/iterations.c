@@ -79,7 +79,7 @@ static void put_grid(struct html *h, const struct scale *s)
 
 			if (t < s->low || t > s->high)
 				continue;
-			svg_rect(h, (struct svg_box){LEFT, y, PLOT, 1.0}, "#999999",
+			svg_rect(h, (struct svg_box){LEFT, y, PLOT, 1.0}, COLOUR_GREY,
 				quantity_seconds(t).text);
 			svg_text(h, LEFT - 6.0, y + 4.0, SVG_RIGHT, NULL, quantity_seconds(t).text);
 		}
@@ -104,10 +104,10 @@ static void put_column(struct html *h, const struct pages *p, const struct colum
 
 	box.y = top;
 	box.height = fmax(4.0, height_of(s, c->least) - top);
-	svg_rect(h, box, "#56b4e9", title);
+	svg_rect(h, box, COLOUR_SKY, title);
 	box.y = fmax(top, mean - 2.0);
 	box.height = 4.0;
-	svg_rect(h, box, "#0072b2", title);
+	svg_rect(h, box, COLOUR_BLUE, title);
 	free(title);
 }
 

@@ -9,38 +9,30 @@ struct list {
 	const char *key, *caption; /* of an array of objects, or an object */
 };
 
-/* The colours of Okabe and Ito, as classes.c has them for the same things. */
-#define GREEN  "#009e73"
-#define BLUE   "#0072b2"
-#define SKY    "#56b4e9"
-#define ORANGE "#e69f00"
-#define YELLOW "#f0e442"
-#define RED    "#d55e00"
-#define GREY   "#999999"
-
 static const struct page_bars openmp_bars[] = {
 	{"per_rank", "openmp-ranks", "Time of all threads of each rank", "rank",
 		"A bar for each rank with OpenMP: what all its threads worked, were in MPI, waited "
 		"in barriers and other constructs, and were idle outside of teams.",
 		{{"rank ", "rank"}, {" on ", "node"}}, "all_threads", "openmp_wait_s", false, 4,
-		{{"useful work", GREEN, "useful_s"}, {"MPI", BLUE, "mpi_s"},
-			{"waits in OpenMP", ORANGE, "openmp_wait_s"},
-			{"idle in OpenMP", YELLOW, "openmp_idle_s"}}},
+		{{"useful work", COLOUR_GREEN, "useful_s"}, {"MPI", COLOUR_BLUE, "mpi_s"},
+			{"waits in OpenMP", COLOUR_ORANGE, "openmp_wait_s"},
+			{"idle in OpenMP", COLOUR_YELLOW, "openmp_idle_s"}}},
 	{"openmp", "openmp-regions", "Time of threads in each parallel region", "region",
 		"A bar for each parallel region: the time of all threads in its teams. At the "
 		"start a thread is not there yet; at the join it waits for the end of its team.",
 		{{"", "region"}, {" < ", "caller"}}, NULL, NULL, false, 5,
-		{{"work", GREEN, "t_busy_s"}, {"waits at barriers", ORANGE, "t_barrier_s"},
-			{"other waits", RED, "t_wait_s", {"t_barrier_s"}},
-			{"start", GREY, "t_start_s"}, {"join", YELLOW, "t_join_s"}}},
+		{{"work", COLOUR_GREEN, "t_busy_s"},
+			{"waits at barriers", COLOUR_ORANGE, "t_barrier_s"},
+			{"other waits", COLOUR_RED, "t_wait_s", {"t_barrier_s"}},
+			{"start", COLOUR_GREY, "t_start_s"}, {"join", COLOUR_YELLOW, "t_join_s"}}},
 	{"each_thread", "openmp-threads", "Time of each thread in teams and outside", "thread",
 		"A bar for each thread that was in teams, as long as the time from its first "
 		"record to its end.",
 		{{"rank ", "rank"}, {", thread ", "thread"}}, NULL, "t_team_waits_s", false, 4,
-		{{"work in teams", GREEN, "t_teams_s", {"t_team_waits_s"}},
-			{"waits in teams", ORANGE, "t_team_waits_s"},
-			{"waits for the end of teams", RED, "t_team_joins_s"},
-			{"outside of teams", YELLOW, "t_alive_s",
+		{{"work in teams", COLOUR_GREEN, "t_teams_s", {"t_team_waits_s"}},
+			{"waits in teams", COLOUR_ORANGE, "t_team_waits_s"},
+			{"waits for the end of teams", COLOUR_RED, "t_team_joins_s"},
+			{"outside of teams", COLOUR_YELLOW, "t_alive_s",
 				{"t_teams_s", "t_team_joins_s"}}}},
 };
 static const struct page_bars gpu_bars[] = {
@@ -48,41 +40,42 @@ static const struct page_bars gpu_bars[] = {
 		"A bar for each GPU: the time in which kernels ran on it, that in which only "
 		"copies and other activities did, and that in which nothing did.",
 		{{"", "host"}, {", rank ", "rank"}, {", device ", "device"}}, NULL, NULL, false, 3,
-		{{"kernels", GREEN, "t_compute_s"},
-			{"only copies and others", BLUE, "t_busy_s", {"t_compute_s"}},
-			{"idle", YELLOW, "runtime_s", {"t_busy_s"}}}},
+		{{"kernels", COLOUR_GREEN, "t_compute_s"},
+			{"only copies and others", COLOUR_BLUE, "t_busy_s", {"t_compute_s"}},
+			{"idle", COLOUR_YELLOW, "runtime_s", {"t_busy_s"}}}},
 };
 static const struct page_bars io_bars[] = {
 	{"posix_files", "io-bytes", "Bytes of each file of the program", "file",
 		"A bar for each file: what the program read and wrote.", {{"", "name"}}, NULL, NULL,
-		true, 2, {{"read", SKY, "bytes_read"}, {"written", RED, "bytes_written"}}},
+		true, 2,
+		{{"read", COLOUR_SKY, "bytes_read"}, {"written", COLOUR_RED, "bytes_written"}}},
 	{"posix_files", "io-times", "Time for each file of the program", "file",
 		"A bar for each file: the time of its calls.", {{"", "name"}}, NULL, NULL, false, 3,
-		{{"reads", SKY, "read_s"}, {"writes", RED, "write_s"},
-			{"other calls", GREY, "other_s"}}},
+		{{"reads", COLOUR_SKY, "read_s"}, {"writes", COLOUR_RED, "write_s"},
+			{"other calls", COLOUR_GREY, "other_s"}}},
 	{"files", "io-mpi-bytes", "Bytes of each file of MPI", "file",
 		"A bar for each file that was opened through MPI: what was read and written.",
 		{{"", "name"}}, NULL, NULL, true, 2,
-		{{"read", SKY, "bytes_read"}, {"written", RED, "bytes_written"}}},
+		{{"read", COLOUR_SKY, "bytes_read"}, {"written", COLOUR_RED, "bytes_written"}}},
 	{"files", "io-mpi-times", "Time for each file of MPI", "file",
 		"A bar for each file that was opened through MPI: the time of its reads and "
 		"writes.",
 		{{"", "name"}}, NULL, NULL, false, 2,
-		{{"reads", SKY, "t_read_s"}, {"writes", RED, "t_write_s"}}},
+		{{"reads", COLOUR_SKY, "t_read_s"}, {"writes", COLOUR_RED, "t_write_s"}}},
 	{"io", "io-paths", "Time of input and output that the program has told", "call path",
 		"A bar for each call path and kind of operation.", {{"", "path"}, {": ", "kind"}},
-		NULL, NULL, false, 1, {{"operations", RED, "t_s"}}},
+		NULL, NULL, false, 1, {{"operations", COLOUR_RED, "t_s"}}},
 };
 static const struct page_bars memory_bars[] = {
 	{"memory_ranks", "memory-high-water", "High water of memory of each rank", "rank",
 		"A bar for each rank: the most memory that it had at a time.", {{"rank ", "rank"}},
 		NULL, NULL, true, 2,
-		{{"still there at the end", RED, "live_bytes"},
-			{"freed before the end", SKY, "peak_bytes", {"live_bytes"}}}},
+		{{"still there at the end", COLOUR_RED, "live_bytes"},
+			{"freed before the end", COLOUR_SKY, "peak_bytes", {"live_bytes"}}}},
 	{"memory", "memory-paths", "Memory of call paths when the process had most", "call path",
 		"A bar for each call path: what was allocated in it and not freed yet when the "
 		"process had most.",
-		{{"", "path"}}, NULL, NULL, true, 1, {{"then there", BLUE, "peak_bytes"}}},
+		{{"", "path"}}, NULL, NULL, true, 1, {{"then there", COLOUR_BLUE, "peak_bytes"}}},
 };
 
 static const struct list openmp_lists[] = {

@@ -17,10 +17,9 @@ struct page_timeline {
 };
 
 struct page_run {
-	const char *name;	     /* for the head of a column */
-	const struct json_tree *all; /* its JSON: vftr-profile(5) */
-	const struct page_timeline
-		*timeline; /* of the first run, or NULL; not looked at of others */
+	const char *name;		      /* for the head of a column */
+	const struct json_tree *all;	      /* its JSON: vftr-profile(5) */
+	const struct page_timeline *timeline; /* of the first run, or NULL; of others unused */
 	bool has_files; /* calls over time were recorded, and nobody has read them for this page */
 };
 

@@ -166,7 +166,8 @@ static void put_pages(struct html *h, const struct pages *p)
 	html_close(h);
 }
 
-/* Several pages want them: to read one of a call path is not cheap. */
+/* Several pages want them: to read one of a call path is not cheap. One member of all and then the
+ * other: row by row the report of 100 000 call paths takes a tenth more instructions. */
 static void read_times(struct pages *p)
 {
 	const struct value *stacks = page_member(p, "stacks");

@@ -56,7 +56,7 @@ static void put_bars(struct html *h, const struct pages *p, const struct value *
 			(struct svg_box){LEFT, y + 1.0,
 				most > 0.0 ? PLOT * fmax(0.0, value_real(s)) / most : 0.0,
 				ROW - 3.0},
-			"#0072b2", title);
+			COLOUR_BLUE, title);
 		svg_text(h, LEFT + PLOT + 80.0, y + 14.0, SVG_RIGHT, NULL, shown);
 		free(name);
 		free(shown);
