@@ -119,8 +119,8 @@ extern uint32_t vftr_mpi_level_off __attribute__((visibility("hidden")));
 /* MPI_Pcontrol(level) was called: 0 switches them off, 1 and 2 on, others change nothing. */
 void vftr_mpi_pcontrol(int level);
 
-/* After MPI's initialization: makes all tables ready and sends the agent our rank. Harmless again.
- */
+/* After MPI's initialization: makes all tables ready and sends the agent our rank. Later calls do
+ * nothing. */
 void vftr_mpi_started(void);
 
 /* True if several threads may be inside of MPI at once. */

@@ -104,7 +104,7 @@ void replay_show_idle(struct replay *r);
 void replay_watch_iterations(struct replay *r, uint64_t least_ticks);
 
 /*
- * Until `ticks', which never fall, the thread had no CPU for `ns' in all. To be called before the
+ * Until `ticks', which never fall, the thread had no CPU for `off' in all. To be called before the
  * records of that time are read.
  */
 void replay_note_off_cpu(struct replay *r, uint64_t ticks, struct off_time off);

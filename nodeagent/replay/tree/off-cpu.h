@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time without a CPU of a thread, as a function of time, and the part of it for which it waited
- * for one. It is known at some instants, the
- * further apart the longer ago they are; between two of them it is taken to rise evenly. Instants
- * are ticks. For one thread of the agent.
+ * The time without a CPU of a thread, as a function of time, and the part of it for which the
+ * thread waited for one. Both are known at some instants, the further apart the longer ago they
+ * are; between two of them they are taken to rise evenly. Instants are ticks. For one thread of
+ * the agent.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_OFF_CPU_H
 #define VFTR_NODEAGENT_REPLAY_TREE_OFF_CPU_H
