@@ -75,7 +75,7 @@ int conf_set(struct conf *c, const char *key, const char *value, char **error)
 					 "its keys",
 				nearest, nearest);
 		else
-			*error = text_of("\"%s\" is not a configuration key%s%s%s",
+			*error = text_of("\"%s\" is not a valid vftrace option%s%s%s",
 				quoted(buf, key, strlen(key)), nearest ? "; did you mean \"" : "",
 				nearest ? nearest : "", nearest ? "\"?" : "");
 		free(nearest);

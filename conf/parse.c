@@ -58,7 +58,8 @@ static bool may_warn(struct reader *r)
 
 static void warn_unknown(struct reader *r, int line, const char *key, const char *meant, int bytes)
 {
-	warn(r, text_of("%s:%d: Warning: \"%s\" is not a configuration key.", r->file, line, key));
+	warn(r, text_of("%s:%d: Warning: \"%s\" is not a valid vftrace option.", r->file, line,
+			key));
 	if (bytes)
 		warn(r, text_of("         Did you mean \"%.*s\"?", bytes, meant));
 }
@@ -68,8 +69,8 @@ static void refuse_unknown(
 	struct reader *r, int line, const char *key, const char *meant, int bytes)
 {
 	tell_unknown(r);
-	r->unknown = text_of("%s:%d: \"%s\" is not a configuration key%s%.*s%s", r->file, line, key,
-		bytes ? "; did you mean \"" : "", bytes, meant, bytes ? "\"?" : "");
+	r->unknown = text_of("%s:%d: \"%s\" is not a valid vftrace option%s%.*s%s", r->file, line,
+		key, bytes ? "; did you mean \"" : "", bytes, meant, bytes ? "\"?" : "");
 }
 
 static void judge_unknown(struct reader *r, const struct names *names, const cJSON *item)

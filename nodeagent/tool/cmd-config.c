@@ -129,7 +129,7 @@ static int run_explain(const char *key)
 	} else if (!*key || !list_section(c, key)) {
 		char *nearest = conf_nearest(key);
 
-		complain("\"%s\" is not a configuration key%s%s%s", key,
+		complain("\"%s\" is not a valid vftrace option%s%s%s", key,
 			nearest ? "; did you mean \"" : "", nearest ? nearest : "",
 			nearest ? "\"?" : "");
 		free(nearest);

@@ -41,9 +41,9 @@ refused() {
 }
 
 test_expect 'the agent: where a wrong key or file of the configuration was given' '
-	refused "VFTR_SET: \"sampling.activ\" is not a configuration key; did you mean \"sampling.active\"?" \
+	refused "VFTR_SET: \"sampling.activ\" is not a valid vftrace option; did you mean \"sampling.active\"?" \
 		env VFTR_SET=sampling.activ=true "$AGENT" -- "$BIN/one"
-	refused "--set \"sampling.activ\" is not a configuration key; did you mean \"sampling.active\"?" \
+	refused "--set \"sampling.activ\" is not a valid vftrace option; did you mean \"sampling.active\"?" \
 		env VFTR_SET=off=false "$AGENT" -k sampling.activ=true -- "$BIN/one"
 	refused "VFTR_CONFIG=none.json: No such file or directory" \
 		env VFTR_CONFIG=none.json "$AGENT" -- "$BIN/one"

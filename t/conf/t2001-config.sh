@@ -28,8 +28,8 @@ test_expect 'the default configuration is checked without a warning' '
 test_expect 'a typo is an error with line and advice, and so is the next one' '
 	printf "{\n \"of\": true,\n \"mpi\": {\n  \"show_tabel\": true\n }\n}\n" >c.json
 	status_of 1 "$VFTR" config check c.json >out 2>err
-	printf "%s\n" "c.json:2: \"of\" is not a configuration key; did you mean \"off\"?" \
-		"c.json:4: \"show_tabel\" is not a configuration key; did you mean \"show_table\"?" >wanted
+	printf "%s\n" "c.json:2: \"of\" is not a valid vftrace option; did you mean \"off\"?" \
+		"c.json:4: \"show_tabel\" is not a valid vftrace option; did you mean \"show_table\"?" >wanted
 	diff wanted err
 	[ ! -s out ]
 '
@@ -40,7 +40,7 @@ test_expect 'with --lenient a typo is a warning with line and advice, status 0' 
 	has err "config explain has no option --lenient"
 	"$VFTR" config check c.json --lenient 2>err || is "" "$(cat err)"
 	status_of 0 "$VFTR" config check --lenient c.json >out 2>err
-	printf "%s\n" "c.json:3: Warning: \"show_tabel\" is not a configuration key." \
+	printf "%s\n" "c.json:3: Warning: \"show_tabel\" is not a valid vftrace option." \
 		"         Did you mean \"show_table\"?" >wanted
 	diff wanted err
 	has out "Checking of config file c.json is complete"

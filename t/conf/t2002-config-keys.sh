@@ -95,7 +95,7 @@ test_expect 'VFTR_SET reaches an agent that the program starts, and vftr collate
 	has z_all.log "Runtime profile"
 	hasnt z_all.log "configuration"
 	VFTR_SET="nothing=1" status_of 2 "$VFTR" collate . 2>err
-	has err "VFTR_SET: \"nothing\" is not a configuration key"
+	has err "VFTR_SET: \"nothing\" is not a valid vftrace option"
 	status_of 2 "$VFTR" collate missing 2>err
 	is "vftr: missing: No such file or directory" "$(cat err)"
 	rm -f z_*
@@ -121,7 +121,7 @@ test_expect 'a key of any level that is not known gets the nearest of its level'
 	"$VFTR" config check --lenient c.json 2>err
 	for pair in ofF2:off profile_tabel:profile_table sort_tabel:sort_table colum:column \
 		symbl:symbol activ:active show:show_stacklist; do
-		grep -A 1 "\"${pair%%:*}\" is not a configuration key" err >two
+		grep -A 1 "\"${pair%%:*}\" is not a valid vftrace option" err >two
 		has two "\"${pair#*:}\"?"
 	done
 	is 8 "$(grep -c "Did you mean" err)"
@@ -130,14 +130,14 @@ test_expect 'a key of any level that is not known gets the nearest of its level'
 test_expect 'a file with an unknown key starts no program, unless --lenient warns of it' '
 	rm -f logs_*
 	printf "{\"sampling\": {\n\"activ\": true }}\n" >c.json
-	said="c.json:2: \"activ\" is not a configuration key; did you mean \"active\"?"
+	said="c.json:2: \"activ\" is not a valid vftrace option; did you mean \"active\"?"
 	status_of 125 traced -c c.json -- sh -c "echo has run" >out 2>err
 	is "vftr-node-agent: $said" "$(cat err)"
 	[ ! -s out ]
 	VFTR_CONFIG=c.json status_of 125 limit "$VFTR" run -- sh -c "echo has run" >out 2>err
 	[ ! -s out ]
 	run --lenient -c c.json 2>err
-	has err "c.json:2: Warning: \"activ\" is not a configuration key."
+	has err "c.json:2: Warning: \"activ\" is not a valid vftrace option."
 	[ -e logs_all.log ]
 	status_of 1 "$VFTR" doctor -c c.json "$BIN/logs" >out 2>err
 	cat err >>out
@@ -155,7 +155,7 @@ test_expect 'a program that starts its agent itself says once what is wrong in t
 test_expect 'a file of counters with an unknown key is refused, too' '
 	printf "{\"counters\": [],\n\"observable\": []}\n" >counters.json
 	status_of 125 traced -k hwprof.default_scenario=counters.json -- "$BIN/logs" 2>err
-	has err "counters.json:2: \"observable\" is not a configuration key; did you mean \"observables\"?"
+	has err "counters.json:2: \"observable\" is not a valid vftrace option; did you mean \"observables\"?"
 	run --lenient -k hwprof.default_scenario=counters.json
 '
 

@@ -99,7 +99,7 @@ test_expect 'an unknown key in the file: with --lenient all agents go on, withou
 	mkdir lenient
 	echo "{ \"of\": true }" >of.json
 	status_of 125 traced -c of.json -o lenient -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout 2>err
-	has err "of.json:1: \"of\" is not a configuration key; did you mean \"off\"?"
+	has err "of.json:1: \"of\" is not a valid vftrace option; did you mean \"off\"?"
 	[ ! -s stdout ]
 	traced --lenient -q -c of.json -o lenient -- $(nodes_mpirun 2) -np 6 "$BIN/job" >stdout 2>err
 	right_calls lenient/job_all.json 6'

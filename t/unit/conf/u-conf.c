@@ -555,30 +555,31 @@ END_TEST
 static const struct {
 	const char *text, *warnings;
 } warned[] = {
-	{"{\n\"of\": true}", "f:2: Warning: \"of\" is not a configuration key.\n"
+	{"{\n\"of\": true}", "f:2: Warning: \"of\" is not a valid vftrace option.\n"
 			     "         Did you mean \"off\"?\n"},
-	{"{\n\"profile_tabel\": 1}", "f:2: Warning: \"profile_tabel\" is not a configuration key.\n"
-				     "         Did you mean \"profile_table\"?\n"},
+	{"{\n\"profile_tabel\": 1}",
+		"f:2: Warning: \"profile_tabel\" is not a valid vftrace option.\n"
+		"         Did you mean \"profile_table\"?\n"},
 	{"{\"mpi\": {\n\"show_tabel\": 1}}",
-		"f:2: Warning: \"show_tabel\" is not a configuration key.\n"
+		"f:2: Warning: \"show_tabel\" is not a valid vftrace option.\n"
 		"         Did you mean \"show_table\"?\n"},
 	{"{\"cuda\": {\"sort_table\": {\n\"colum\": 1}}}",
-		"f:2: Warning: \"colum\" is not a configuration key.\n"
+		"f:2: Warning: \"colum\" is not a valid vftrace option.\n"
 		"         Did you mean \"column\"?\n"},
 	{"{\"openacc\": {\n\"activ\": 1,\n\"sort_table\": {\n\"asscending\": 1}}}",
-		"f:2: Warning: \"activ\" is not a configuration key.\n"
+		"f:2: Warning: \"activ\" is not a valid vftrace option.\n"
 		"         Did you mean \"active\"?\n"
-		"f:4: Warning: \"asscending\" is not a configuration key.\n"
+		"f:4: Warning: \"asscending\" is not a valid vftrace option.\n"
 		"         Did you mean \"ascending\"?\n"},
 	{"{\"hwprof\": {\"observables\": [{\"name\": \"n\", \"formula\": \"T\",\n\"unti\": 1}]}}",
-		"f:2: Warning: \"unti\" is not a configuration key.\n"
+		"f:2: Warning: \"unti\" is not a valid vftrace option.\n"
 		"         Did you mean \"unit\"?\n"},
 	{"{\"off\": true,\n\"Off\": false}",
 		"f:1: Warning: \"off\" is given again in line 2; the last one counts.\n"},
-	{"{\n\n\"\\u001b[2J\": 1}", "f:3: Warning: \"\\x1b[2J\" is not a configuration key.\n"},
+	{"{\n\n\"\\u001b[2J\": 1}", "f:3: Warning: \"\\x1b[2J\" is not a valid vftrace option.\n"},
 	{"{\"x\": 1,\n\"nonsense\": 1}",
-		"f:1: Warning: \"x\" is not a configuration key.\n"
-		"f:2: Warning: \"nonsense\" is not a configuration key.\n"},
+		"f:1: Warning: \"x\" is not a valid vftrace option.\n"
+		"f:2: Warning: \"nonsense\" is not a valid vftrace option.\n"},
 	{"\xef\xbb\xbf{\r\n\"off\": false\r\n}", ""},
 };
 
@@ -598,15 +599,15 @@ START_TEST(unknown_keys_are_refused)
 		const char *text, *warnings, *error;
 	} cases[] = {
 		{"{\n\"of\": true}", "",
-			"f:2: \"of\" is not a configuration key; did you mean \"off\"?"},
-		{"{\"x\": 1,\n\"nonsense\": 1}", "f:1: \"x\" is not a configuration key\n",
-			"f:2: \"nonsense\" is not a configuration key"},
+			"f:2: \"of\" is not a valid vftrace option; did you mean \"off\"?"},
+		{"{\"x\": 1,\n\"nonsense\": 1}", "f:1: \"x\" is not a valid vftrace option\n",
+			"f:2: \"nonsense\" is not a valid vftrace option"},
 		/* another error is the last word */
-		{"{\"x\": 1,\n\"off\": 1}", "f:1: \"x\" is not a configuration key\n",
+		{"{\"x\": 1,\n\"off\": 1}", "f:1: \"x\" is not a valid vftrace option\n",
 			"f:2: off: 1 is not true or false"},
 		{"{\"hwprof\": {\"counters\": [{\"hwc_name\": \"n\", \"symbol\": \"s\",\n\"x\": "
 		 "1}]}}",
-			"", "f:2: \"x\" is not a configuration key"},
+			"", "f:2: \"x\" is not a valid vftrace option"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -799,10 +800,10 @@ START_TEST(command_line)
 			"hwprof.counters: \"[\" is not a list of {\"hwc_name\": ..., \"symbol\": "
 			"...}"},
 		{"mpi.show_tabel", "1",
-			"\"mpi.show_tabel\" is not a configuration key; did you mean "
+			"\"mpi.show_tabel\" is not a valid vftrace option; did you mean "
 			"\"mpi.show_table\"?"},
-		{"mpii", "1", "\"mpii\" is not a configuration key; did you mean \"mpi\"?"},
-		{"nonsense.key", "1", "\"nonsense.key\" is not a configuration key"},
+		{"mpii", "1", "\"mpii\" is not a valid vftrace option; did you mean \"mpi\"?"},
+		{"nonsense.key", "1", "\"nonsense.key\" is not a valid vftrace option"},
 	};
 	struct conf *c = conf_default();
 	char *error;
