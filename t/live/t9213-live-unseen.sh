@@ -33,6 +33,13 @@ measure() {
 	[ "$(wc -l <"$2")" = 2 ]
 }
 
+# sleeping DIR: no agent has been woken for a second, as it is when rings are read seldom again
+sleeping() {
+	for node in node2 node3; do woken "$1" $node; done >"$1.then"
+	sleep 1
+	for node in node2 node3; do woken "$1" $node; done | cmp -s - "$1.then"
+}
+
 # Some are due to other duties, over TCP four a second. One look a second would be 5 more, and a
 # tick of the tree each 0.25 s 20.
 # calm KIND FILE
@@ -55,6 +62,7 @@ for kind in openmpi ${VFTR_LONG:+mpich tcp}; do
 		live_agents $kind $kind -k clock.sync_interval_s=2
 		live_job $kind 4
 		all_there $kind
+		[ $kind = tcp ] || wait_for 30 "sleeping $kind"
 		measure $kind unseen.$kind
 		calm $kind unseen.$kind
 		viewer_on node1 $kind seen.$kind -d 250ms
@@ -81,6 +89,7 @@ for kind in openmpi ${VFTR_LONG:+mpich tcp}; do
 		"$kind: when the viewer has been killed it is as before" '
 		nodes_run node1 kill -9 $(cat seen.$kind.pid)
 		sleep 5 # longer than all leases: 3 s
+		[ $kind = tcp ] || wait_for 30 "sleeping $kind"
 		measure $kind again.$kind
 		calm $kind again.$kind
 		viewer_on node1 $kind anew.$kind -d 250ms # they do listen

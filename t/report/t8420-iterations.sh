@@ -125,7 +125,7 @@ told = (median(steps[1000:]) - median(steps[:500])) / median(steps) / 20
 found = $(of $json .trend_per_100)
 print(\"told\", told, \"found\", found)
 is_disturbed = median(steps[:500]) > 150e-6 # of 80 us
-exit(not ((told > 0.015 or is_disturbed) and abs(found - told) < 0.1 * abs(told) + 0.003))"'
+exit(not ((told > 0.005 or is_disturbed) and abs(found - told) < 0.1 * abs(told) + 0.003))"'
 
 test_expect 'a loop in main is that of the function which it calls' '
 	limit "$VFTR" run -q -o bare -- $run -np 2 "$BIN/loop" bare loop 50 2000 >out
