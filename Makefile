@@ -24,7 +24,9 @@ MPIS := $(strip $(if $(MPICC_openmpi),openmpi) $(if $(MPICC_mpich),mpich))
 O := obj
 WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter \
 	-Wno-missing-field-initializers
-STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen -DVFTR_VERSION='"$(VERSION)"'
+# the folder of the source is in no file that is built: another one gives the same bytes
+anywhere := -ffile-prefix-map=$(CURDIR)=.
+STD  := -std=gnu11 -D_GNU_SOURCE= -I. -I$(O)/gen $(anywhere) -DVFTR_VERSION='"$(VERSION)"'
 # SANITIZE is for the agent, the tools and the unit tests, not for what applications load
 SANITIZE    ?=
 HOOK_CFLAGS = $(STD) $(WARN) -MMD -MP -fPIC $(CFLAGS) -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector \
@@ -97,7 +99,7 @@ $(O)/%.o: %.c
 $(O)/fortran/%.o: fortran/%.f90
 	$(call say,FC,$@)
 	@mkdir -p $(@D) $(O)/include
-	$(Q)$(FC) -std=f2018 -Wall -Wextra $(FFLAGS) -fPIC -fno-stack-protector -J$(O)/include -c -o $@ $<
+	$(Q)$(FC) -std=f2018 -Wall -Wextra $(anywhere) $(FFLAGS) -fPIC -fno-stack-protector -J$(O)/include -c -o $@ $<
 
 $(O)/include/%.mod: $(O)/fortran/%.o ;
 
@@ -234,6 +236,8 @@ install: places-are-words all
 	for f in vftrace-config vftrace-config-version; do \
 		$(call filled,packaging/$$f.cmake.in) >$(DESTDIR)$(CMAKEDIR)/$$f.cmake || exit; done
 	install -m 644 t/demo/heat.c t/demo/heat.f90 $(DESTDIR)$(DOCDIR)/examples
+	install -m 644 NEWS $(DESTDIR)$(DOCDIR)
+	sh packaging/sbom.sh $(O) $(VERSION) >$(DESTDIR)$(DOCDIR)/sbom.spdx.json
 	install -d $(DESTDIR)$(DOCDIR)/img && install -m 644 man/img/*.png $(DESTDIR)$(DOCDIR)/img
 	for p in $(man_pages); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
 		install -d $$d && install -m 644 $$p $$d || exit; done
@@ -265,6 +269,17 @@ uninstall: places-are-words
 .PHONY: deb
 deb: all
 	@MAKE='$(MAKE)' CC='$(CC)' sh packaging/deb.sh $(O) $(VERSION)
+
+# The source of the last commit, and the parts of what is built (SPDX).
+archive := vftr-$(VERSION)
+.PHONY: dist sbom
+dist:
+	@mkdir -p $(O)
+	@git archive --format=tar --prefix=$(archive)/ HEAD | gzip -9n >$(O)/$(archive).tar.gz
+	@echo $(O)/$(archive).tar.gz
+sbom: all
+	@sh packaging/sbom.sh $(O) $(VERSION) >$(O)/$(archive).spdx.json
+	@echo $(O)/$(archive).spdx.json
 
 # ---- tests ------------------------------------------------------------------
 
@@ -451,6 +466,7 @@ help:
 	@echo "make analyse    what gcc -fanalyzer and cppcheck find, against t/analysis/accepted"
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        Debian packages, in $(O)/"
+	@echo "make dist sbom  an archive of the last commit; what the programs need, as SPDX; in $(O)/"
 	@echo "make asan tsan  tests under sanitizers;  make clean"
 
 .PHONY: clean
