@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum {
-	JOB_BUSY,  /* processes are attached */
+	JOB_BUSY,  /* processes are attached, or may still come from a command */
 	JOB_IDLE,  /* no process has come */
 	JOB_DONE,  /* all processes have ended */
 	JOB_GONE,  /* the agent is gone */

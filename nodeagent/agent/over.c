@@ -201,16 +201,22 @@ static struct situation situation_of(const struct agent *a)
 	};
 }
 
+/* The command may start a process at any time: the others do not end without it. */
+static bool command_runs(const struct situation *s)
+{
+	return s->form == FORM_COMMAND && s->told == GO_ON;
+}
+
 bool agent_is_over(struct agent *a, double *wait_s)
 {
 	const struct situation s = situation_of(a);
 
-	if (s.processes == HERE) {
+	if (s.processes == HERE || command_runs(&s))
 		peers_busy(a);
+	if (s.processes == HERE)
 		a->quiet_since = 0;
-	} else if (!a->quiet_since) {
+	else if (!a->quiet_since)
 		a->quiet_since = clock_raw_ns();
-	}
 	*wait_s = rule_for(&s)->left_s(a);
 	return *wait_s <= 0;
 }

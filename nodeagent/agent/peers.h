@@ -64,7 +64,8 @@ void peers_stop(struct agent *a);
 /* Puts lines about connections into the logs. */
 void peers_notes(struct agent *a);
 
-/* Tells the others that processes are attached (again), unless its last message said so. */
+/* Tells the others that processes are attached (again), or that a command runs here that may start
+ * some, unless its last message said so. */
 void peers_busy(struct agent *a);
 
 /*

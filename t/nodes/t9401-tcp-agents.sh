@@ -39,6 +39,12 @@ test_expect 'a command on each node, agents joined: each has its own exit status
 	statuses command 1 2 3
 	complete command/service_all.json 3'
 
+test_expect 'a command whose process begins when those of the others have long ended' '
+	for node in node1 node2; do start later $node --peers $peers -- "$BIN/service" 0.1; done
+	start later node3 --peers $peers -- sh -c "sleep 4; exec \"$BIN/service\" 0.5"
+	statuses later 0 0 0
+	complete later/service_all.json 3'
+
 test_expect 'a late agent, and one that was told its place and port' '
 	printf "# three\nnode1:7002\nnode2:7002 # second\n\nnode3:7002\n" >list
 	start late node1 --peers @$PWD/list --me 0
