@@ -8,9 +8,11 @@
 
 #define PATIENCE_S	10.0 /* for ranks that were announced and never seen */
 #define PATIENCE_GONE_S 2.0  /* ... when an agent is gone, and its ranks with it */
+#define SPEAK_S		10.0 /* for the first word of an agent */
 
 struct one_agent {
 	struct job_state state, before; /* what it said before it was gone */
+	bool heard;
 };
 
 struct job_end {
@@ -50,6 +52,7 @@ bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes)
 		memcpy(&s, buf, bytes);
 	else
 		return false;
+	a->heard = true;
 	if (a->state.what == JOB_GONE && s.what != JOB_GONE) {
 		a->before = s;
 		return false;
@@ -75,6 +78,8 @@ bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 		const struct job_state *s = &j->agents[i].state;
 
 		if (s->what == JOB_BUSY)
+			return false;
+		if (rule->all_speak && !j->agents[i].heard && now - j->began < SPEAK_S)
 			return false;
 		all_done &= s->what != JOB_IDLE;
 		any_gone |= s->what == JOB_GONE;

@@ -30,6 +30,7 @@ struct job_state {
 /* Other conditions of the end. */
 struct job_rule {
 	bool all_must_end; /* each agent knows when its processes have ended */
+	bool all_speak;	   /* each agent says its state as soon as it is there, also an idle one */
 	unsigned expect;   /* processes that have to come, on all nodes; 0: any */
 	double within_s;   /* longest wait for them; 0: for ever */
 };

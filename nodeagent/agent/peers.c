@@ -261,16 +261,21 @@ static struct job_state present_state(const struct agent *a, int what)
 	return s;
 }
 
-/* What agent 0 takes each agent for until it hears of it (job-end.h). */
-static bool is_known(const struct job_state *said, const struct job_state *s)
+/*
+ * What agent 0 takes each agent for until it hears of it (job-end.h). Who has joined it over TCP
+ * says even that: processes may have come before, and agent 0 knows only then that none have.
+ */
+static bool is_known(const struct agent *a, const struct job_state *said, const struct job_state *s)
 {
-	return said->what == -1 && s->what == JOB_IDLE && !s->ended && !s->world && !s->ever;
+	return !a->several && said->what == -1 && s->what == JOB_IDLE && !s->ended && !s->world &&
+	       !s->ever;
 }
 
 static void tell_state(struct agent *a, int what)
 {
 	struct job_state s = present_state(a, what), *said = &of(a)->said;
-	const bool known = is_known(said, &s);
+	const bool known = is_known(a, said, &s);
+	const bool soon = what == JOB_BUSY || said->what == -1;
 
 	if (!memcmp(&s, said, sizeof(s)))
 		return;
@@ -288,8 +293,7 @@ static void tell_state(struct agent *a, int what)
 		job_end_take(of(a)->job, 0, &s, sizeof(s));
 	else
 		transport_to_root(a->host.transport, TAG_STATE, said, sizeof(*said),
-			what != JOB_BUSY, what == JOB_BUSY ? BUSY_HOLD_S : STATE_HOLD_S,
-			transport_now() + 1);
+			what != JOB_BUSY, soon ? BUSY_HOLD_S : STATE_HOLD_S, transport_now() + 1);
 }
 
 void peers_busy(struct agent *a)
@@ -304,6 +308,7 @@ static bool over_everywhere(struct agent *a)
 {
 	const struct job_rule rule = {
 		.all_must_end = a->step != NULL,
+		.all_speak = a->several,
 		.expect = a->expect,
 		.within_s = a->within_s,
 	};

@@ -160,6 +160,35 @@ START_TEST(each_knows_its_end)
 }
 END_TEST
 
+/* Its processes may have come before it had joined the others. */
+START_TEST(who_has_not_spoken_is_waited_for)
+{
+	const struct job_rule tcp = {.all_speak = true};
+	struct job_end *j = job_end_new(3, 100);
+
+	say(j, 0, JOB_DONE, 0, 0, 1);
+	ck_assert(job_end_take(j, 1, "", 1));
+	ck_assert(!job_end_reached(j, &tcp, 101));
+	say(j, 2, JOB_BUSY, 0, 0, 1);
+	ck_assert(!job_end_reached(j, &tcp, 1000));
+	say(j, 2, JOB_DONE, 0, 0, 1);
+	ck_assert(job_end_reached(j, &tcp, 101));
+	job_end_free(j);
+}
+END_TEST
+
+START_TEST(who_never_speaks_is_not_waited_for_for_ever)
+{
+	const struct job_rule tcp = {.all_speak = true};
+	struct job_end *j = job_end_new(2, 100);
+
+	say(j, 0, JOB_DONE, 0, 0, 1);
+	ck_assert(!job_end_reached(j, &tcp, 109));
+	ck_assert(job_end_reached(j, &tcp, 111));
+	job_end_free(j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("job-end");
@@ -174,6 +203,8 @@ int main(void)
 	tcase_add_test(t, gone_before_its_words_come);
 	tcase_add_test(t, processes_are_expected);
 	tcase_add_test(t, each_knows_its_end);
+	tcase_add_test(t, who_has_not_spoken_is_waited_for);
+	tcase_add_test(t, who_never_speaks_is_not_waited_for_for_ever);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
