@@ -11,7 +11,9 @@ nodes_up 3
 
 test_expect 'plain processes on 3 nodes: one summary, as with MPI' '
 	three plain
-	for node in node1 node2 node3 node3; do run plain $node "$BIN/service" 1.5 & done
+	for node in node1 node2 node3 node3; do run plain $node "$BIN/service" 1.5 0 $PWD/plain/go & done
+	wait_for 30 "[ \$(ls plain | grep -c ^go.here) = 4 ]"
+	touch plain/go
 	statuses plain 0 0 0
 	complete plain/service_all.json 4
 	is "3 0 false" "$(json plain/service_all.json "\"\\(.nodes) \\(.dead_ranks | length) \\([.agents[].missing // false] | any)\"")"
@@ -117,9 +119,11 @@ test_if 'mpi_list | grep -x openmpi' 'no Open MPI here' \
 	'MPI ranks beside a plain process, agents without MPI: one summary, messages matched' '
 	mpicc_traced openmpi "$BIN/match" "$T/mpi/program/app-mpi-match.c" -pthread
 	three mpi
-	run mpi node2 "$BIN/service" 4 &
+	run mpi node2 "$BIN/service" 1 0 "$PWD/mpi/go" & # it is there before the ranks, and after them
+	wait_for 30 "[ \$(ls mpi | grep -c ^go.here) = 1 ]"
 	limit $(nodes_mpirun 1) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=mpi -np 3 "$BIN/match" \
 		single 1 20 "$PWD/mpi/truth"
+	touch mpi/go
 	statuses mpi 0 0 0
 	all=mpi/$(cd mpi && echo *_all.json)
 	ls mpi
