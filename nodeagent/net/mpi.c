@@ -26,6 +26,7 @@
 #define PART_SECONDS   10.0    /* for the content, at least, once the header is here */
 
 #define POSTED_MAX 256 /* small messages that have not left */
+#define SAY_S	   5.0 /* for all agents to say why they do not go on */
 
 struct mpi_peer {
 	struct transport transport; /* first: the two are converted by a cast */
@@ -464,6 +465,18 @@ static void finish_mpi(struct transport *p, int together, int status, double unt
 	free(m);
 }
 
+/* The launcher ends all agents when one has ended: those that have met say first what it is. */
+static void say_together(const char *what)
+{
+	struct watchdog dog = {.until = now() + SAY_S, .status = 125};
+
+	fprintf(stderr, "vftr-node-agent: %s\n", what);
+	fflush(stderr);
+	watchdog_start(&dog);
+	MPI_Finalize();
+	watchdog_stop(&dog);
+}
+
 __attribute__((visibility("default"))) struct transport *vftr_peer_open(
 	double start_s, char **error);
 
@@ -508,7 +521,9 @@ struct transport *vftr_peer_open(double start_s, char **error)
 	meet_others(m, dog.until);
 	if (!m->stranger)
 		return &m->transport;
-	*error = m->stranger;
+	say_together(m->stranger);
+	*error = strdup("agents of different versions do not work together");
+	free(m->stranger);
 	free(m->broken);
 	free(m);
 	return NULL;
