@@ -247,10 +247,13 @@ wait_for() {
 	done
 }
 
-# patient SECONDS: as many times more as there are processes that want each CPU of this machine
+# patient SECONDS: as many times more as there are processes that want each CPU of this machine: in the
+# last minute, or, if these are more, now
 patient() {
-	read -r test_load test_rest </proc/loadavg
-	echo $(($1 * (1 + ${test_load%.*} / $(getconf _NPROCESSORS_ONLN))))
+	read -r test_load test_rest test_rest test_now test_rest </proc/loadavg
+	test_load=${test_load%.*} test_now=$((${test_now%/*} - 1))
+	[ "$test_load" -ge "$test_now" ] || test_load=$test_now
+	echo $(($1 * (1 + test_load / $(getconf _NPROCESSORS_ONLN))))
 }
 
 # no_later SECONDS BEGAN: no more than so many (patient) seconds after BEGAN, of `date +%s'
@@ -485,6 +488,14 @@ agent_pids() {
 			*) echo "$test_p" ;;
 			esac ;;
 		esac
+	done
+}
+
+# signal_agents SIGNAL: to all of them. Of several processes that start an agent one succeeds, and
+# the agents of the others, which may be listed, end meanwhile.
+signal_agents() {
+	for test_p in $(agent_pids); do
+		kill "-$1" "$test_p" || [ ! -d "/proc/$test_p" ] || return
 	done
 }
 

@@ -179,7 +179,7 @@ test_expect 'a killed agent that the program had started itself does no harm' '
 	rm -f counter
 	env VFTR_AGENT=$AGENT $BIN/end counted 4 counter &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
-	for p in $(agent_pids); do kill -9 $p; done
+	signal_agents KILL
 	wait $!'
 
 test_expect 'after a killed agent the next one on the session works' '

@@ -143,9 +143,7 @@ test_expect 'no agent started: no MPI, two of three tasks are not traced' '
 # stop_agents SIGNAL: those that the ranks of the job in this folder have started
 stop_agents() {
 	wait_for 30 "[ \$(ls pids | wc -l) = 6 ]"
-	for p in $(agent_pids); do
-		kill -$1 $p
-	done
+	signal_agents $1
 }
 
 test_expect 'no agent started, and then killed: the step ends as it would have' '
