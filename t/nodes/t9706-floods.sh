@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 test_description='neighbours that ask much of the agent: the others do not notice, and all is said'
 . "$(dirname "$0")/../lib/lib.sh"
-need jq gcc
+need jq gcc ss
 need_built "$AGENT" "$LIB/libvftrace.so"
 
 gcc -g -O1 -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -o "$BIN/flood" "$T/nodes/app-flood.c" &&
@@ -18,8 +18,8 @@ while [ $i -lt $1 ]; do
 	i=$((i + 1))
 done
 END
-# idle.sh N P SECONDS: N connections of each of P processes say nothing; so long that is all
-# that happens, then good programs run beside them
+# idle.sh N P SECONDS: N connections of each of P processes say nothing; when the agent has taken
+# them, so long that is all that happens, then good programs run beside them
 cat >idle.sh <<'END'
 sock=$VFTR_RUNTIME_DIR/$VFTR_SESSION.sock
 agent=$(head -n 1 "$VFTR_RUNTIME_DIR"/*.lock)
@@ -28,6 +28,11 @@ mkfifo hold
 exec 9>hold
 until [ -s ready ]; do
 	kill -0 $! || exit
+	sleep 0.02
+done
+# it was bound by another name
+until ss -Hlx | awk -v name="${sock%sock}" 'index($5, name) == 1 { n++; left += $3 } END { exit !n || left }'; do
+	kill -0 $agent || exit
 	sleep 0.02
 done
 set -- "$1" "$2" "$3" $(($(sed 's/.*) //' "/proc/$agent/stat" | cut -d ' ' -f 12,13 | tr ' ' +)))
