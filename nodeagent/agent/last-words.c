@@ -8,7 +8,6 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/process.h"
-#include "nodeagent/process/procfs.h"
 #include "nodeagent/agent/step/step.h"
 
 #define WRITE_MS 10000 /* and no process waits longer for the files */

@@ -2,14 +2,11 @@
 #include "nodeagent/agent/metrics-file.h"
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/run-folder.h"
 #include "nodeagent/base/result-files.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/live/metrics/metrics.h"
 
 void metrics_file_begin(struct agent *a)

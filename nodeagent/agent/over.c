@@ -11,7 +11,6 @@
 #include "nodeagent/agent/peers.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/attach/attach.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/process/callers.h"
 #include "nodeagent/process/procfs.h"
 

@@ -11,7 +11,6 @@
 
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
-#include "nodeagent/agent/run-folder.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/words.h"

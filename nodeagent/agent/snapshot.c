@@ -8,7 +8,6 @@
 #include "nodeagent/agent/snapshot.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

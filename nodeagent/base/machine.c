@@ -2,7 +2,6 @@
 #include "nodeagent/base/machine.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * Since when two lines have gone their own ways: the last moment of one of them of which the
  * other one has got data, or the last arrival at a collective call that both were in.
  */
-#include <stdlib.h>
 
 #include "nodeagent/causal/internal.h"
 

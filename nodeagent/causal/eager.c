@@ -4,7 +4,6 @@
  * over before its receive was posted, by more than the error of the clocks, was sent at once; so
  * were all that are not longer.
  */
-#include <stdlib.h>
 
 #include "nodeagent/causal/read.h"
 

@@ -3,7 +3,6 @@
 #ifndef VFTR_NODEAGENT_CAUSAL_PATHS_H
 #define VFTR_NODEAGENT_CAUSAL_PATHS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct paths;

@@ -9,7 +9,6 @@
 #define VFTR_NODEAGENT_COLLATE_COLLATE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "nodeagent/base/result-files.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/util.h"
 #include "nodeagent/collate/tree.h"
 
 #define WRITING_S  30.0 /* agent 0 may have a lot to write */

@@ -9,7 +9,6 @@
 #define VFTR_NODEAGENT_EXPORT_DATABASE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "nodeagent/base/json-read.h"
 

@@ -7,8 +7,6 @@
 #ifndef VFTR_NODEAGENT_EXPORT_SQLITE_API_H
 #define VFTR_NODEAGENT_EXPORT_SQLITE_API_H
 
-#include <stdint.h>
-
 struct sqlite3;
 struct sqlite3_stmt;
 

@@ -10,7 +10,6 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/map.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/names.h"

@@ -3,7 +3,6 @@
 #include "nodeagent/gather/internal.h"
 
 #include "conf/conf.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"

@@ -11,7 +11,6 @@
  */
 #include "conf/conf.h"
 #include "mpi_id.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/internode/far-receivers.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/unproven.h"

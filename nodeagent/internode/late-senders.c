@@ -10,10 +10,8 @@
  * replay/comm/longest.h. It may also turn out that the message was received in the wrong order:
  * wrong-order.h.
  */
-#include <stdlib.h>
 #include "conf/conf.h"
 #include "nodeagent/base/rank.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/wrong-order.h"
 #include "nodeagent/match/probes.h"

@@ -12,7 +12,6 @@
 #ifndef VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
 #define VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct longest_wait;

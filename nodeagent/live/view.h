@@ -11,7 +11,6 @@
 #ifndef VFTR_NODEAGENT_LIVE_VIEW_H
 #define VFTR_NODEAGENT_LIVE_VIEW_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/base/result-files.h"

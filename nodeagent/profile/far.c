@@ -4,7 +4,6 @@
  * node names one of another node by a hash, in lists that have ANY_RANK, and the node that it runs
  * on has its number for that in far_ranks[].
  */
-#include <stdlib.h>
 
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"

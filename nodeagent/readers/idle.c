@@ -2,7 +2,6 @@
 #include "nodeagent/readers/idle.h"
 
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * From where MPI functions are called: a frame for the place, KEY_SITE, around that of the
  * function. It begins and ends with it, so it has no time of its own.
  */
-#include <stdlib.h>
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"

@@ -7,7 +7,6 @@
 #define VFTR_NODEAGENT_REPLAY_MEMORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "shm/memory.h"
 

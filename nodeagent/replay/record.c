@@ -3,7 +3,6 @@
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/replay/internal.h"
-#include "nodeagent/base/util.h"
 #include "shm/atomic.h"
 
 #define MESSAGE_WORDS_MAX 8

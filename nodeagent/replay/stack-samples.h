@@ -9,7 +9,6 @@
 #ifndef VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
 #define VFTR_NODEAGENT_REPLAY_STACK_SAMPLES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct node;

@@ -9,7 +9,6 @@
 #include "nodeagent/replay/window.h"
 
 #include "mpi_id.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/sequences.h"

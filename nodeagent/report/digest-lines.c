@@ -2,7 +2,6 @@
 /* The lines of a digest. Each part adds none if it has nothing to say, or its own ones. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #define VFTR_NODEAGENT_REPORT_EFFICIENCY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct profile;

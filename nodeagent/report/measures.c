@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/report/measures.h"
 
-#include <stdlib.h>
-
 #include "conf/conf.h"
 #include "nodeagent/base/json-write.h"
 #include "nodeagent/base/result-files.h"

@@ -5,15 +5,12 @@
  */
 #include "nodeagent/report/output.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "conf/conf.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
-#include "nodeagent/base/table.h"
 #include "nodeagent/base/result-files.h"
-#include "nodeagent/base/util.h"
 
 static void print_rings(FILE *f, const struct report *r)
 {

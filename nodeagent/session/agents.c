@@ -5,7 +5,6 @@
  * asked, the more seldom the longer nothing has happened.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent/roles/agent.h"

@@ -9,7 +9,6 @@
 #define VFTR_NODEAGENT_SESSION_SESSION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/process/observer.h"
 #include "shm/session.h"

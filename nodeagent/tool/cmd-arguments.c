@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "conf/conf.h"
-#include "nodeagent/base/table.h"
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/dump/text.h"

@@ -2,7 +2,6 @@
 /* `vftr findings`: what is worth mending in a run, in sentences with their evidence. */
 #include "nodeagent/tool/cmd.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* `vftr show`: the functions or call paths with the most time. */
 #include "nodeagent/tool/cmd.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"

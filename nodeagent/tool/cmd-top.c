@@ -2,7 +2,6 @@
 /* `vftr top`: what a job does, while it runs. */
 #include "nodeagent/tool/cmd.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
  */
 #include "nodeagent/tool/flags-exclude.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The time of each rank by what it was spent for. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

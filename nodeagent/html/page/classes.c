@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "nodeagent/base/util.h"
 #include "nodeagent/html/page/internal.h"
 
 #define LINE	18.0 /* of a legend */

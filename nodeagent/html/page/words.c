@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader sees for keys, numbers and names of the JSON. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent/base/units.h"

@@ -9,7 +9,6 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/live/exchange/internal.h"
-#include "nodeagent/live/sample/sample.h"
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
 

@@ -5,7 +5,6 @@
  * iterations.
  */
 #include <string.h>
-#include "nodeagent/base/util.h"
 #include "nodeagent/live/sample/internal.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/names.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of a connection, and frames that only their receiver can read; see vftr-peers(7). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent/net/tcp/internal.h"

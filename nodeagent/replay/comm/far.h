@@ -3,7 +3,6 @@
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_FAR_H
 #define VFTR_NODEAGENT_REPLAY_COMM_FAR_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct far_paths;

@@ -4,7 +4,6 @@
  * at the end of the job, when the tree of its thread is no more: a number leads to where the
  * counts of the node are then.
  */
-#include <stdlib.h>
 #include "conf/conf.h"
 #include "nodeagent/replay/comm/causes.h"
 #include "nodeagent/replay/comm/internal.h"

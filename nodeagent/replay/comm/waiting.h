@@ -7,7 +7,6 @@
 #define VFTR_NODEAGENT_REPLAY_COMM_WAITING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/trace/collective.h"
 

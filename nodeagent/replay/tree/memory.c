@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/replay/tree/memory.h"
 
-#include <stddef.h>
-
 struct node_memory *node_memory_now(struct node_memory *m)
 {
 	while (m->joined) {

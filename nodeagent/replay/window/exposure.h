@@ -8,8 +8,6 @@
 #ifndef VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
 #define VFTR_NODEAGENT_REPLAY_WINDOW_EXPOSURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "nodeagent/base/wait-kinds.h"
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/table.h"
-
 #define PATH_FUNCTIONS 3
 #define PATH_COLUMNS   60
 

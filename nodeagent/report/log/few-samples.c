@@ -6,7 +6,6 @@
 #include "nodeagent/report/log/few-samples.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "conf/conf.h"
 #include "nodeagent/base/units.h"

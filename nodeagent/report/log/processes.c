@@ -5,7 +5,6 @@
  * exec separates, follow each other.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent/profile/process-tree.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/efficiency.h"

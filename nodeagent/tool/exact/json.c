@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "nodeagent/base/json-write.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/tool/exact/exact.h"
 
 #define PARTS_MOST 16 /* of a wait: ranks, and causes */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The columns that vftr show has, one row each. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "nodeagent/base/util.h"

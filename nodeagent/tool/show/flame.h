@@ -3,7 +3,6 @@
 #ifndef VFTR_NODEAGENT_TOOL_SHOW_FLAME_H
 #define VFTR_NODEAGENT_TOOL_SHOW_FLAME_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/tool/show/rows.h"
 
-#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>

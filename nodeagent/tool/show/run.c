@@ -13,7 +13,6 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/profile/profile.h"
-#include "nodeagent/profile/vfp.h"
 
 /* ---- which files ---------------------------------------------------------------------- */
 

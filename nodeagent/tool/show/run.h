@@ -7,7 +7,6 @@
 #ifndef VFTR_NODEAGENT_TOOL_SHOW_RUN_H
 #define VFTR_NODEAGENT_TOOL_SHOW_RUN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "nodeagent/report/report.h"

@@ -3,8 +3,6 @@
 #ifndef VFTR_NODEAGENT_TOOL_TOP_FRAME_TABLES_H
 #define VFTR_NODEAGENT_TOOL_TOP_FRAME_TABLES_H
 
-#include <stddef.h>
-
 struct frame_wish;
 struct live_view;
 

@@ -6,7 +6,6 @@
  */
 #include "nodeagent/trace/write/keep.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

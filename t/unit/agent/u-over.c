@@ -7,7 +7,7 @@
 #include "nodeagent/process/process.h"
 #include "t/lib/suite.h"
 
-#define N_RULES ARRAY_SIZE(rules)
+#define N_RULES (sizeof(rules) / sizeof(rules[0]))
 
 /* Each combination has a rule, and each rule decides some combination. */
 START_TEST(the_table_is_complete_and_nothing_in_it_is_hidden)
@@ -194,7 +194,7 @@ int main(void)
 	TCase *t = tcase_create("table"), *times = tcase_create("times");
 
 	tcase_add_test(t, the_table_is_complete_and_nothing_in_it_is_hidden);
-	tcase_add_loop_test(t, each_form_has_its_end, 0, ARRAY_SIZE(ends));
+	tcase_add_loop_test(t, each_form_has_its_end, 0, (int)(sizeof(ends) / sizeof(ends[0])));
 	tcase_add_test(times, quiet_time_begins_when_the_last_process_has_ended);
 	tcase_add_test(times, an_embedded_agent_waits_longer_for_the_first_process);
 	tcase_add_test(times, who_outlives_the_command_is_waited_for_once);
