@@ -37,6 +37,25 @@
 #define FALLING(member)	   ORDER(y->member, x->member)
 #define ALPHABETIC(member) strcmp(x->member, y->member)
 
+/*
+ * The first i >= low of which is_below, an expression of i, is false, or high: is_below is true of
+ * all up to some i, and false of the others.
+ */
+#define LOWER_BOUND(i, low, high, is_below)                                                        \
+	({                                                                                         \
+		size_t low_##i = (low), high_##i = (high);                                         \
+                                                                                                   \
+		while (low_##i < high_##i) {                                                       \
+			const size_t i = low_##i + (high_##i - low_##i) / 2;                       \
+                                                                                                   \
+			if (is_below)                                                              \
+				low_##i = i + 1;                                                   \
+			else                                                                       \
+				high_##i = i;                                                      \
+		}                                                                                  \
+		low_##i;                                                                           \
+	})
+
 /* to->member becomes the lesser, or the greater, of both. */
 #define LEAST(to, from, member)                                                                    \
 	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/causal/read.h"
 #include "nodeagent/replay/window/exposure.h"
 
@@ -36,21 +37,12 @@ uint32_t reader_line_of_rank(const struct reader *r, uint32_t beside, uint32_t r
 
 uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank)
 {
-	uint32_t from = 0, to = r->run->n;
+	const struct causal_rank *x = r->run->ranks;
+	const uint32_t at = (uint32_t)LOWER_BOUND(
+		i, 0, r->run->n, x[i].job < job || (x[i].job == job && (uint32_t)x[i].rank < rank));
 
-	while (from < to) {
-		const uint32_t middle = from + (to - from) / 2;
-		const struct causal_rank *x = &r->run->ranks[middle];
-
-		if (x->job < job || (x->job == job && (uint32_t)x->rank < rank))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < r->run->n && r->run->ranks[from].job == job &&
-			       (uint32_t)r->run->ranks[from].rank == rank
-		       ? from
-		       : CAUSAL_NONE;
+	return at < r->run->n && x[at].job == job && (uint32_t)x[at].rank == rank ? at
+										  : CAUSAL_NONE;
 }
 
 /* ---- the ranks ---------------------------------------------------------------------------------

@@ -128,9 +128,9 @@ static int64_t beyond(
 
 int64_t clock_line_offset(const struct clock_line *l, int64_t local, int64_t *error)
 {
-	size_t low = 0, high = l->n;
 	double bound = 0;
 	int64_t offset;
+	size_t low;
 
 	if (!l->n) {
 		if (error)
@@ -138,14 +138,7 @@ int64_t clock_line_offset(const struct clock_line *l, int64_t local, int64_t *er
 		return 0;
 	}
 	/* the last sync point that is not later */
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->at[middle].local <= local)
-			low = middle;
-		else
-			high = middle;
-	}
+	low = LOWER_BOUND(i, 1, l->n, l->at[i].local <= local) - 1;
 	if (local < l->at[0].local)
 		offset = beyond(l, 0, false, local, &bound);
 	else if (low + 1 == l->n)

@@ -10,6 +10,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/names.h"
@@ -136,16 +137,9 @@ static const struct iteration_run *longest_in(
 	const struct iterations *all, const struct iteration_run *in)
 {
 	const struct iteration_run *run, *longest = NULL;
-	size_t low = 0, high = iterations_runs(all);
+	size_t low = LOWER_BOUND(i, 0, iterations_runs(all),
+		(int64_t)(iterations_run(all, i)->since - in->since) < 0);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if ((int64_t)(iterations_run(all, middle)->since - in->since) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; (run = iterations_run(all, low)) && run->since - in->since < in->ticks; low++)
 		if (!longest || run->most > longest->most)
 			longest = run;

@@ -61,16 +61,8 @@ _Static_assert((int)PROFILE_OPEN_SEND == OPEN_SEND && (int)PROFILE_OPEN_RECEIVE 
 static void add_open(const struct gather_from *g, const struct open_at *open, const struct node *n,
 	uint32_t stack_at)
 {
-	size_t from = 0, to = open->n;
+	size_t from = LOWER_BOUND(i, 0, open->n, (uintptr_t)open->at[i].node < (uintptr_t)n);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if ((uintptr_t)open->at[middle].node < (uintptr_t)n)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	for (uint32_t kind = 0; kind < OPEN_KINDS; kind++) {
 		uint64_t requests = n->extra ? n->extra->open[kind] : 0;
 		struct profile_open *o;

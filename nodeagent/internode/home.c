@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/pool.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/trace/collective.h"
 
@@ -350,16 +351,8 @@ static void answer_known(struct home_answer *a, uint32_t world, uint64_t time)
 /* For the run of a scan that begins with this rank. */
 static void answer_scan(const struct meeting *m, uint32_t first, struct home_answer *a)
 {
-	size_t low = 0, high = m->n_runs;
+	const size_t low = LOWER_BOUND(i, 0, m->n_runs, m->sorted[i]->first < first);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (m->sorted[middle]->first < first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!first)
 		a->status = HOME_NOBODY;
 	else if (low && m->sorted[low - 1]->n == first) /* all below it have reported */

@@ -6,6 +6,7 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/pool.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/longest.h"
 
 #define FROM_ALL UINT64_MAX
@@ -206,20 +207,12 @@ static __attribute__((noinline)) void tell_found(
 /* The first whose call begins at `enter` or later. */
 static inline size_t first_waiting(const struct list *l, uint64_t enter)
 {
-	size_t low = 0, high = l->n_waiting;
+	const size_t high = l->n_waiting;
 
 	/* mostly it is the last one */
 	if (!high || is_before(waiting_at(l, high - 1)->enter, enter))
 		return high;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (is_before(waiting_at(l, middle)->enter, enter))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, high, is_before(waiting_at(l, i)->enter, enter));
 }
 
 /* Those that were over before the message's call began, and had lasted beyond its begin. */
@@ -306,19 +299,11 @@ static inline void keep_waiting(struct wrong_order *o, struct list *l, struct ke
 /* The first that was received in a call that begins at `enter` or later. */
 static inline size_t first_lying(const struct list *l, uint64_t enter)
 {
-	size_t low = 0, high = l->n_lying;
+	const size_t high = l->n_lying;
 
 	if (!high || is_before(lying_at(l, high - 1)->enter, enter))
 		return high;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (is_before(lying_at(l, middle)->enter, enter))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, high, is_before(lying_at(l, i)->enter, enter));
 }
 
 /* One that was sent before `until`, and received after `leave`; or NULL. */

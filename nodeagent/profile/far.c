@@ -5,22 +5,15 @@
  * on has its number for that in far_ranks[].
  */
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"
 
 /* What does not occur twice. */
 static const struct profile_far_rank *find_far(const struct profile *p, uint32_t far)
 {
-	size_t low = 0, high = p->n_far_ranks;
+	const size_t low = LOWER_BOUND(i, 0, p->n_far_ranks, p->far_ranks[i].far < far);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (p->far_ranks[middle].far < far)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < p->n_far_ranks && p->far_ranks[low].far == far ? &p->far_ranks[low] : NULL;
 }
 

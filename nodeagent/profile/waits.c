@@ -91,17 +91,8 @@ ORDER_BY(by_late, struct profile_wait, RISING(stack) ?: RISING(kind) ?: RISING(l
 static bool is_told_apart(const struct profile *p, const struct profile_cause *c)
 {
 	const struct profile_wait key = {.stack = c->stack, .kind = c->kind, .late = c->late};
-	size_t low = 0, high = p->n_waits;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const int order = by_late(&p->waits[middle], &key);
-
-		if (!order)
-			return true;
-		*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
-	}
-	return false;
+	return p->n_waits && bsearch(&key, p->waits, p->n_waits, sizeof(key), by_late);
 }
 
 /* The end of the causes of one place that begin at i, and how many ranks they are of. */

@@ -28,16 +28,8 @@ bool efficiency_counts(const struct profile *p, const struct profile_rank_time *
 
 const char *efficiency_host(const struct profile *p, uint32_t rank)
 {
-	size_t from = 0, to = p->n_rank_ranges;
+	const size_t from = LOWER_BOUND(i, 0, p->n_rank_ranges, p->rank_ranges[i].last < rank);
 
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (p->rank_ranges[middle].last < rank)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (from < p->n_rank_ranges && p->rank_ranges[from].first <= rank)
 		return p->rank_ranges[from].host;
 	return p->n_agents == 1 ? p->agents[0].host : NULL;

@@ -156,18 +156,11 @@ double hwprof_observable(const struct hwprof *h, size_t observable, uint32_t sta
 void hwprof_thread(const struct hwprof *h, uint32_t thread, uint32_t stack, uint64_t *values)
 {
 	const struct profile *p = h->p;
-	size_t from = 0, to = p->n_thread_counts;
+	const struct profile_thread_count *all = p->thread_counts;
+	size_t from = LOWER_BOUND(i, 0, p->n_thread_counts,
+		all[i].thread < thread || (all[i].thread == thread && all[i].stack < stack));
 
 	memset(values, 0, p->n_counters * sizeof(*values));
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-		const struct profile_thread_count *c = &p->thread_counts[middle];
-
-		if (c->thread < thread || (c->thread == thread && c->stack < stack))
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	for (; from < p->n_thread_counts; from++) {
 		const struct profile_thread_count *c = &p->thread_counts[from];
 

@@ -30,19 +30,10 @@ static struct openacc_texts openacc_texts(const struct profile_openacc *o)
 
 static bool is_event(const struct profile *p, uint32_t stack)
 {
-	size_t low = 0, high = p->n_openacc;
+	/* openacc[] is sorted by stack */
+	const size_t at = LOWER_BOUND(i, 0, p->n_openacc, p->openacc[i].stack < stack);
 
-	while (low < high) { /* openacc[] is sorted by stack */
-		size_t middle = low + (high - low) / 2;
-
-		if (p->openacc[middle].stack == stack)
-			return true;
-		if (p->openacc[middle].stack < stack)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	return at < p->n_openacc && p->openacc[at].stack == stack;
 }
 
 uint32_t openacc_caller(const struct report *r, uint32_t stack)

@@ -320,21 +320,10 @@ char *report_full_name(const struct report *r, const char *raw)
 
 const struct profile_source *report_source(const struct report *r, const char *raw)
 {
-	size_t low = 0, high = r->p->n_sources;
+	const struct profile_source *all = r->p->sources;
+	const size_t n = r->p->n_sources, at = LOWER_BOUND(i, 0, n, strcmp(all[i].name, raw) < 0);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct profile_source *at = &r->p->sources[middle];
-		const int order = strcmp(at->name, raw);
-
-		if (!order)
-			return at->line ? at : NULL;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < n && !strcmp(all[at].name, raw) && all[at].line ? &all[at] : NULL;
 }
 
 bool report_name_differs(const struct report *r, const char *raw)

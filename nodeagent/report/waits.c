@@ -91,20 +91,13 @@ ORDER_BY(by_key, struct profile_wait, RISING(stack) ?: RISING(kind) ?: RISING(la
 /* The first row of causes[], which are sorted by them, that is not below this one. */
 static size_t first_cause(const struct profile *p, const struct profile_wait *q)
 {
-	size_t low = 0, high = p->n_causes;
+	const struct profile_cause *c = p->causes;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct profile_cause *c = &p->causes[middle];
-		const struct profile_wait at = {
-			.stack = c->stack, .kind = c->kind, .late = c->late};
-
-		if (by_key(&at, q) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, p->n_causes,
+		by_key(
+			&(struct profile_wait){
+				.stack = c[i].stack, .kind = c[i].kind, .late = c[i].late},
+			q) < 0);
 }
 
 static bool is_cause_of(const struct profile *p, size_t i, const struct profile_wait *q)

@@ -147,17 +147,7 @@ static struct frame_rule read_rule(const struct frame_rules *r, uint64_t pc)
 /* The place of the first one that begins after pc. */
 static size_t place_after(const struct frame_rules *r, uint64_t pc)
 {
-	size_t from = 0, to = r->n;
-
-	while (from < to) {
-		const size_t middle = (from + to) / 2;
-
-		if (r->rule[middle].low <= pc)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return LOWER_BOUND(i, 0, r->n, r->rule[i].low <= pc);
 }
 
 /* Tables may contradict themselves: what is known already stays. */

@@ -176,18 +176,10 @@ static char *folder_of(Dwarf_Die *unit)
 /* The first of the unit's lines at an address or behind it. */
 static size_t first_line(Dwarf_Lines *lines, size_t n, uint64_t address)
 {
-	size_t low = 0, high = n;
+	Dwarf_Addr at;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		Dwarf_Addr at;
-
-		if (!dwarf_lineaddr(dwarf_onesrcline(lines, middle), &at) && at < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(
+		i, 0, n, !dwarf_lineaddr(dwarf_onesrcline(lines, i), &at) && at < address);
 }
 
 /*
@@ -229,17 +221,7 @@ static bool line_of(Dwarf_Die *unit, uint64_t address, const char **file, int *n
 /* The first of w[0..n), which are by address, that is not below `from`. */
 static size_t first_wanted(const struct wanted *w, size_t n, uint64_t from)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (w[middle].location->address < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, n, w[i].location->address < from);
 }
 
 /* Those in one unit. Returns how many were found. */

@@ -55,7 +55,8 @@ struct objects *objects_open(const char *path, const uint8_t *build_id, size_t b
 
 	if (elf_open(path, &file, NULL))
 		return o;
-	if (elf_has_build_id(file, build_id, build_id_bytes) && !collect_objects(o, file, ELF_SYMTAB)) {
+	if (elf_has_build_id(file, build_id, build_id_bytes) &&
+		!collect_objects(o, file, ELF_SYMTAB)) {
 		debug = elf_debug_file(file, path);
 		if (!collect_objects(o, debug, ELF_SYMTAB))
 			collect_objects(o, file, ELF_DYNSYM);
@@ -79,16 +80,8 @@ void objects_close(struct objects *o)
 
 const char *objects_find(const struct objects *o, uint64_t address, uint64_t *start)
 {
-	size_t low = 0, high = o->n_all;
+	const size_t low = LOWER_BOUND(i, 0, o->n_all, o->all[i].start <= address);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (o->all[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address >= o->all[low - 1].end)
 		return NULL;
 	*start = o->all[low - 1].start;

@@ -280,17 +280,10 @@ void symtab_close(struct symtab *t)
 
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t *start)
 {
-	size_t low = 0, high = t->n;
+	size_t low;
 	uint32_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = LOWER_BOUND(i, 0, t->n, t->functions[i].start <= address);
 	if (!low)
 		return NULL;
 	at = (uint32_t)low - 1;

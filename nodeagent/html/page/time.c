@@ -179,16 +179,8 @@ static struct named *functions_of(const struct page_run *run, size_t *n)
 /* The first one of its name, or NULL. */
 static const struct value *function_named(const struct named *names, size_t n, const char *name)
 {
-	size_t low = 0, high = n;
+	const size_t low = LOWER_BOUND(i, 0, n, strcmp(names[i].name, name) < 0);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(names[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < n && !strcmp(names[low].name, name) ? names[low].row : NULL;
 }
 

@@ -61,16 +61,8 @@ ORDER_BY(by_request, struct message, RISING(request))
 
 static bool is_done(const struct rows *r, uint32_t request)
 {
-	size_t from = 0, to = r->n_done;
+	const size_t from = LOWER_BOUND(i, 0, r->n_done, r->done[i].request <= request);
 
-	while (from < to) {
-		const size_t middle = (from + to) / 2;
-
-		if (r->done[middle].request <= request)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return from && request - r->done[from - 1].request <= r->done[from - 1].more;
 }
 

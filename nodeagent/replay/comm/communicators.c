@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
@@ -76,20 +77,11 @@ void comms_free(struct traffic *t)
 
 uint32_t comm_world_of_runs(const struct comm *c, uint32_t rank)
 {
-	size_t low = 0, high = c ? c->n_runs : 0;
 	const struct run *r;
 
-	if (!high)
+	if (!c || !c->n_runs)
 		return PROFILE_ELSEWHERE;
-	while (high - low > 1) { /* runs[low].before <= rank */
-		size_t middle = low + (high - low) / 2;
-
-		if (c->runs[middle].before <= rank)
-			low = middle;
-		else
-			high = middle;
-	}
-	r = &c->runs[low];
+	r = &c->runs[LOWER_BOUND(i, 1, c->n_runs, c->runs[i].before <= rank) - 1];
 	if (r->first < 0)
 		return PROFILE_ELSEWHERE;
 	return (uint32_t)(r->first + (int64_t)r->stride * (rank - r->before));

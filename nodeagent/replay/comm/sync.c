@@ -5,6 +5,7 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/elsewhere.h"
 #include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
@@ -135,17 +136,7 @@ static uint32_t count_spawned(const struct sync *s, const struct comm *c, uint64
 /* The first member of this rank, or where it would be. */
 static size_t find_rank(const struct sync *s, uint32_t rank)
 {
-	size_t low = 0, high = s->n_members;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (s->members[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, s->n_members, s->members[i].rank < rank);
 }
 
 static bool is_here(const struct sync *s, uint32_t rank, uint64_t job)

@@ -20,19 +20,11 @@ static void fold(struct gpu_busy *b)
 /* The first one that ends at `from` or later. */
 static size_t first_touched(const struct gpu_busy *b, uint64_t from)
 {
-	size_t low = 0, high = b->n;
+	const size_t high = b->n;
 
 	if (!high || b->at[high - 1].to < from) /* the usual case */
 		return high;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (b->at[middle].to < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, high, b->at[i].to < from);
 }
 
 void gpu_busy_add(struct gpu_busy *b, uint64_t from, uint64_t to)

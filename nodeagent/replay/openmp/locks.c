@@ -281,17 +281,7 @@ static uint64_t begin_of(const struct lock *k, size_t i)
 /* The first hold that ends after these ticks. */
 static size_t first_after(const struct lock *k, uint64_t ticks)
 {
-	size_t low = 0, high = k->holds.n;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (end_of(k, middle) > ticks)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, k->holds.n, end_of(k, i) <= ticks);
 }
 
 /* What of wait w lies in hold i; false: nothing. */

@@ -14,18 +14,11 @@ static uint64_t positive(uint64_t ticks)
 
 static void add_thread(struct openmp_threads *s, uint32_t number)
 {
-	uint32_t low = 0, high = s->n;
+	uint32_t low;
 
 	if (number == OPENMP_NONE)
 		return;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (s->numbers[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = LOWER_BOUND(i, 0, s->n, s->numbers[i] < number);
 	if (low < s->n && s->numbers[low] == number)
 		return;
 	if (s->n >= OPENMP_THREADS_LISTED) {

@@ -250,19 +250,14 @@ static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
 /* The last run that began by then. */
 static inline struct iteration_run *run_at(struct iterations *all, uint64_t at)
 {
-	size_t low = 0, high = runs_of(all);
+	const size_t n = runs_of(all);
 
-	if (is_at(all, all->waited, high, at))
+	if (is_at(all, all->waited, n, at))
 		return &all->run[all->waited];
-	if (is_at(all, all->waited + 1, high, at))
+	if (is_at(all, all->waited + 1, n, at))
 		return &all->run[++all->waited];
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		*((int64_t)(at - all->run[middle].since) < 0 ? &high : &low) = middle;
-	}
-	all->waited = low;
-	return &all->run[low];
+	all->waited = LOWER_BOUND(i, 1, n, (int64_t)(at - all->run[i].since) >= 0) - 1;
+	return &all->run[all->waited];
 }
 
 static inline void add_wait(struct iterations *all, uint64_t at, uint64_t ticks)

@@ -48,7 +48,6 @@ void off_cpu_note(struct off_cpu *o, uint64_t at, struct off_time off)
 
 static struct off_time off_until(const struct off_cpu *o, uint64_t t)
 {
-	unsigned low = 0, high = o->n;
 	const struct instant *a;
 	double part;
 
@@ -56,12 +55,7 @@ static struct off_time off_until(const struct off_cpu *o, uint64_t t)
 		return o->of[0].off;
 	if ((int64_t)(t - o->of[o->n - 1].at) >= 0)
 		return o->of[o->n - 1].off;
-	while (high - low > 1) {
-		const unsigned middle = low + (high - low) / 2;
-
-		*((int64_t)(t - o->of[middle].at) < 0 ? &high : &low) = middle;
-	}
-	a = &o->of[low];
+	a = &o->of[LOWER_BOUND(i, 1, o->n, (int64_t)(t - o->of[i].at) >= 0) - 1];
 	part = (double)(t - a->at) / (double)(a[1].at - a->at);
 	return (struct off_time){a->off.ns + (uint64_t)(part * (double)(a[1].off.ns - a->off.ns)),
 		a->off.queued_ns +

@@ -155,19 +155,11 @@ static void sort_locks(struct far_locks *f)
 /* The first one of a window that ended at `from` or later. */
 static size_t first_after(const struct far_locks *f, uint64_t window, uint64_t from)
 {
-	size_t low = 0, high = f->n_locks;
+	const struct far_lock *l = f->locks;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct lock_epoch *e = &f->locks[middle].is;
-
-		if (e->window < window ||
-			(e->window == window && (int64_t)(e->last.leave - from) < 0))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, f->n_locks,
+		l[i].is.window < window ||
+			(l[i].is.window == window && (int64_t)(l[i].is.last.leave - from) < 0));
 }
 
 void far_locks_compare(struct far_locks *f, const struct lock_epoch *other, uint64_t error,

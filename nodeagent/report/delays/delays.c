@@ -154,17 +154,7 @@ static uint32_t group_of(uint32_t rank, uint32_t log2)
 /* The number of pairs that are before this one. */
 static size_t pairs_before(const struct flow *f, const struct profile_wait_pair *key)
 {
-	size_t low = 0, high = f->p->n_wait_pairs;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (by_late(&f->pairs[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, f->p->n_wait_pairs, by_late(&f->pairs[i], key) < 0);
 }
 
 /* Waits of all ranks from `first' to before `end' for this one, or its group. */
@@ -198,17 +188,7 @@ static double share_of(const struct flow *f, uint32_t rank, uint32_t late)
 /* The first target of this stack or one above. */
 static size_t first_target(const struct flow *f, uint64_t stack)
 {
-	size_t low = 0, high = f->n_targets;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (f->targets[middle].stack < stack)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, f->n_targets, f->targets[i].stack < stack);
 }
 
 /* What ranks at a stack did there beside waiting. */
@@ -354,16 +334,8 @@ void delays_of(const struct profile *p, struct delays *d)
 
 const struct delay *delays_of_rank(const struct delays *d, uint32_t rank, size_t *n)
 {
-	size_t low = 0, high = d->n;
+	const size_t low = LOWER_BOUND(i, 0, d->n, d->at[i].rank < rank);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (d->at[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (*n = 0; low + *n < d->n && d->at[low + *n].rank == rank;)
 		++*n;
 	return &d->at[low];

@@ -259,16 +259,9 @@ static const struct list range_list = LIST_OF(range_columns, struct profile_thre
 void json_thread_range(struct json *j, const struct report *r, uint32_t stack)
 {
 	const struct profile *p = r->p;
-	size_t from = 0, to = p->n_thread_ranges;
+	const size_t from =
+		LOWER_BOUND(i, 0, p->n_thread_ranges, p->thread_ranges[i].stack < stack);
 
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-
-		if (p->thread_ranges[middle].stack < stack)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (from < p->n_thread_ranges && p->thread_ranges[from].stack == stack)
 		columns_members(
 			j, &range_list, &(struct row){.r = r, .at = &p->thread_ranges[from]});

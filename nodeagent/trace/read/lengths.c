@@ -76,17 +76,7 @@ static bool next_record(struct vfd_file *f, struct lengths *l)
 
 static size_t first_of(const struct vfd_file *f, uint64_t key)
 {
-	size_t low = 0, high = f->n_lengths;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (f->lengths[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, f->n_lengths, f->lengths[i].key < key);
 }
 
 bool reader_lengths(

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/trace/read/internal.h"
+#include "nodeagent/base/util.h"
 
 #define LEAST_SPAN_NS 1000000 /* of a pair to be a measure of the rate */
 #define FAR	      0x1p62
@@ -42,18 +43,10 @@ static int64_t since_start(const struct vfd_file *f, uint64_t units)
 static int64_t offset_at(const struct vfd_file *f, int64_t raw)
 {
 	const struct clock_sync_point *a, *b;
-	size_t low = 0, high = f->n_sync_points;
+	/* the last sync point that is not later */
+	const size_t low = LOWER_BOUND(i, 1, f->n_sync_points, f->sync_points[i].raw <= raw) - 1;
 	double slope;
 
-	/* the last sync point that is not later */
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f->sync_points[mid].raw <= raw)
-			low = mid;
-		else
-			high = mid;
-	}
 	if (f->n_sync_points == 1 || raw <= f->sync_points[0].raw)
 		return f->sync_points[0].offset;
 	a = &f->sync_points[low];
