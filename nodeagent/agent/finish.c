@@ -138,11 +138,8 @@ static void put_clock(const struct agent *a, struct profile *node)
 /* Whether something is missing of what --expect asked for. */
 static bool is_partial(const struct agent *a, const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_agents; i++)
-		if (p->agents[i].missing)
-			return true;
-	return p->ranks < a->expect || p->n_dead || p->lost_calls || p->lost_messages ||
-	       p->lost_processes;
+	return ANY(i, p->n_agents, p->agents[i].missing) || p->ranks < a->expect || p->n_dead ||
+	       p->lost_calls || p->lost_messages || p->lost_processes;
 }
 
 /* What the names of files begin with; round: 0 for all of the run. */

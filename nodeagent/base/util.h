@@ -37,6 +37,30 @@
 #define FALLING(member)	   ORDER(y->member, x->member)
 #define ALPHABETIC(member) strcmp(x->member, y->member)
 
+/* Of the i from 0 to n - 1: is_it, an expression of i, is true of one, or of all of them. */
+#define ANY(i, n, is_it)                                                                           \
+	({                                                                                         \
+		const size_t end_##i = (n);                                                        \
+		size_t i = 0;                                                                      \
+                                                                                                   \
+		while (i < end_##i && !(is_it))                                                    \
+			i++;                                                                       \
+		i < end_##i;                                                                       \
+	})
+#define ALL(i, n, is_it) (!ANY(i, n, !(is_it)))
+
+/* The first of the n elements of array of which is_it, an expression of its address p, is true; or
+ * NULL. */
+#define FIND(p, array, n, is_it)                                                                   \
+	({                                                                                         \
+		__typeof__(*(array)) *p = (array);                                                 \
+		size_t left_##p = (n);                                                             \
+                                                                                                   \
+		while (left_##p && !(is_it))                                                       \
+			p++, left_##p--;                                                           \
+		left_##p ? p : NULL;                                                               \
+	})
+
 /*
  * The first i >= low of which is_below, an expression of i, is false, or high: is_below is true of
  * all up to some i, and false of the others.

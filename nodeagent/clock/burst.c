@@ -307,10 +307,7 @@ static void run_ask(struct clock_burst *b)
 
 static bool all_served(const struct clock_burst *b, const bool *served)
 {
-	for (int i = 0; i < b->n_children; i++)
-		if (!served[i] && !b->gone[i])
-			return false;
-	return true;
+	return !ANY(i, b->n_children, !served[i] && !b->gone[i]);
 }
 
 /* Number of a child that was served for this purpose to the end, or -1. */

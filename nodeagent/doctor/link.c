@@ -223,10 +223,9 @@ static bool is_glibc(const struct object *o)
 /* Our library is needed but not found, or nothing is known of any. */
 static bool is_missing(const struct patient *p)
 {
-	for (size_t i = 0; i < p->list.n; i++)
-		if (!p->list.objects[i].path && !strncmp(p->list.objects[i].name, "libvftrace", 10))
-			return true;
-	return !p->list.n;
+	return !p->list.n || ANY(i, p->list.n,
+				     !p->list.objects[i].path &&
+					     !strncmp(p->list.objects[i].name, "libvftrace", 10));
 }
 
 static void judge_dropped(struct patient *p)

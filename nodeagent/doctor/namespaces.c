@@ -36,11 +36,10 @@ static const struct library *library_of(const char *name)
 {
 	const char *end = strstr(name, "::");
 
-	for (size_t i = 0; end && i < ARRAY_SIZE(libraries); i++)
-		if (strlen(libraries[i].part) == (size_t)(end - name) &&
-			!strncmp(name, libraries[i].part, (size_t)(end - name)))
-			return &libraries[i];
-	return NULL;
+	return end ? FIND(x, libraries, ARRAY_SIZE(libraries),
+			     strlen(x->part) == (size_t)(end - name) &&
+				     !strncmp(name, x->part, (size_t)(end - name)))
+		   : NULL;
 }
 
 static void count_function(void *ctx, const char *raw)

@@ -256,10 +256,7 @@ static bool loses_in(struct vfd_file *f)
 
 static bool loses(const struct exporter *x)
 {
-	for (size_t i = 0; i < x->n_files; i++)
-		if (loses_in(x->files[i]))
-			return true;
-	return false;
+	return ANY(i, x->n_files, loses_in(x->files[i]));
 }
 
 static void add_regions(struct exporter *x, uint32_t file)

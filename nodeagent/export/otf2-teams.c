@@ -120,10 +120,7 @@ static bool same_team(const struct team *t, const struct forked *r)
 {
 	if (t->n != r->n)
 		return false;
-	for (size_t i = 0; i < r->n; i++)
-		if (t->threads[i] != r->seats[i].thread)
-			return false;
-	return true;
+	return ALL(i, r->n, t->threads[i] == r->seats[i].thread);
 }
 
 /* Threads that were a team before are the same one. */

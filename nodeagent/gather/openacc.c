@@ -17,10 +17,7 @@
 
 static bool has_any(const struct process *p)
 {
-	for (size_t i = 0; i < p->n_regions; i++)
-		if (regions_openacc(p, RECORD_REGION_KEY(i)))
-			return true;
-	return false;
+	return ANY(i, p->n_regions, regions_openacc(p, RECORD_REGION_KEY(i)));
 }
 
 /* The ticks of each node in which no event of OpenACC below it ran. */

@@ -119,10 +119,7 @@ static bool is_line(const char *element)
 		"section", "details", "div", "svg", "g", "h1", "h2", "h3", "dl", "dd", "nav",
 		"head", "body", "html", "summary", "caption", "title"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		if (!strcmp(lines[i], element))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(lines), !strcmp(lines[i], element));
 }
 
 void html_close(struct html *h)

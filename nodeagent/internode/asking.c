@@ -399,10 +399,7 @@ static void count_runs(struct counter *c, const struct visit *v)
 
 static const struct elsewhere_call *root_of(const struct visit *v)
 {
-	for (uint32_t k = 0; k < v->i->n; k++)
-		if (v->calls[k].rank == v->i->root)
-			return &v->calls[k];
-	return NULL;
+	return FIND(x, v->calls, v->i->n, x->rank == v->i->root);
 }
 
 static bool is_needy(const struct visit *v, const struct elsewhere_call *call)

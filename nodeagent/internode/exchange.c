@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/match/wire.h"
@@ -124,10 +125,7 @@ static void give_locks(struct exchange *x, const struct rank_set *proc_ids)
 
 static const struct directory_target *target(const struct exchange *x, int agent)
 {
-	for (size_t i = 0; i < x->directory.n_targets; i++)
-		if (x->directory.targets[i].agent == agent)
-			return &x->directory.targets[i];
-	return NULL;
+	return FIND(y, x->directory.targets, x->directory.n_targets, y->agent == agent);
 }
 
 /* A piece for each process: those are about equally old. False: there was none left. */
@@ -255,10 +253,7 @@ static void take_receives(struct exchange *x, bool all)
 
 static bool is_sender(const struct exchange *x, int agent)
 {
-	for (size_t i = 0; i < x->directory.n_senders; i++)
-		if (x->directory.senders[i] == agent)
-			return true;
-	return false;
+	return ANY(i, x->directory.n_senders, x->directory.senders[i] == agent);
 }
 
 static const char *take_chunk(struct exchange *x, const void *bytes, size_t n, uint8_t kind)

@@ -114,10 +114,7 @@ int home_of(uint64_t hash, int agents)
 
 bool home_is(int agent, int agents)
 {
-	for (int i = 0; i < homes(agents); i++)
-		if (agent_of_home(i, agents) == agent)
-			return true;
-	return false;
+	return ANY(i, homes(agents), agent_of_home(i, agents) == agent);
 }
 
 /* ---- taking --------------------------------------------------------------------------- */

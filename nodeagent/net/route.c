@@ -454,10 +454,7 @@ static bool take_message(struct transport *p, int tag, char **buf, size_t *bytes
 
 static bool all_is_taken(struct transport *p)
 {
-	for (int i = 0; i < p->size; i++)
-		if (p->route->untaken[i].n && !is_gone(p, i))
-			return false;
-	return true;
+	return !ANY(i, p->size, p->route->untaken[i].n && !is_gone(p, i));
 }
 
 /* Some MPI libraries complain of messages that nobody has received. */

@@ -291,8 +291,5 @@ bool codemap_find_data(const struct codemap *map, uint64_t address, struct code_
 
 bool codemap_has(const struct codemap *map, const char *name)
 {
-	for (size_t i = 0; i < map->n; i++)
-		if (!strncmp(basename(map->modules[i].path), name, strlen(name)))
-			return true;
-	return false;
+	return ANY(i, map->n, !strncmp(basename(map->modules[i].path), name, strlen(name)));
 }

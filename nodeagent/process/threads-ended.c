@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/base/map.h"
@@ -283,10 +284,7 @@ static const struct openmp_region *team_sums(const struct process *p, const stru
 	size_t n = 0;
 	const struct openmp_region *r = p->openmp ? openmp_regions(p->openmp, &n) : NULL;
 
-	for (size_t i = 0; i < n; i++)
-		if (same_path(openmp_root(p->openmp), r[i].path, region))
-			return &r[i];
-	return NULL;
+	return FIND(x, r, n, same_path(openmp_root(p->openmp), x->path, region));
 }
 
 static uint64_t exclusive_sum(const struct node *n)

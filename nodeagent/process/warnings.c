@@ -63,10 +63,7 @@ static struct warning_kind *kind_of(struct host *host, const char *text)
 
 static bool is_kept(const struct host *host, const char *text)
 {
-	for (size_t i = 0; i < host->n_warnings; i++)
-		if (!strcmp(host->warnings[i], text))
-			return true;
-	return false;
+	return ANY(i, host->n_warnings, !strcmp(host->warnings[i], text));
 }
 
 static void append_warning(struct host *host, char *text)

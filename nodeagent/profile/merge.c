@@ -237,10 +237,7 @@ static void append_records(void **to, size_t *n, void *from, size_t more, size_t
 
 static bool has_warning(const struct profile *p, const char *text)
 {
-	for (size_t i = 0; i < p->n_warnings; i++)
-		if (!strcmp(p->warnings[i], text))
-			return true;
-	return false;
+	return ANY(i, p->n_warnings, !strcmp(p->warnings[i], text));
 }
 
 static void keep_filter_warnings(struct profile *p, const struct profile *of)

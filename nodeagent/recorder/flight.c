@@ -51,10 +51,7 @@ static bool is_wanted(const struct host *host, enum result_event kind)
 
 static bool is_known(const struct flight *f, const char *event)
 {
-	for (size_t i = 0; i < f->n_files; i++)
-		if (!strcmp(f->files[i].event, event))
-			return true;
-	return false;
+	return ANY(i, f->n_files, !strcmp(f->files[i].event, event));
 }
 
 bool recorder_awaits(const struct host *host, enum result_event kind)

@@ -105,10 +105,7 @@ void replay_note_site_path(
 /* NULL: it is not clear. */
 static const struct site_path *path_of(const struct site *s)
 {
-	for (size_t i = 0; i < SITE_PATHS; i++)
-		if (10 * s->path[i].samples >= SAMPLES_OF_10 * s->samples)
-			return &s->path[i];
-	return NULL;
+	return FIND(x, s->path, SITE_PATHS, 10 * x->samples >= SAMPLES_OF_10 * s->samples);
 }
 
 /* What hangs in an orphan subtree gets its place when that has one. */

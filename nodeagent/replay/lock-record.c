@@ -5,6 +5,7 @@
  * the wait. A lock is given back by an UNLOCK if another thread waits for it, and without a word
  * otherwise.
  */
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/internal.h"
 #include "nodeagent/replay/openmp/lock-uses.h"
@@ -30,10 +31,7 @@ static struct lock_place place_of(const struct replay *r, struct node *n)
 /* The last time that the thread got this lock, or NULL. */
 static struct held_lock *find_taken(struct replay *r, uint32_t number)
 {
-	for (unsigned i = 0; i < LOCKS_REMEMBERED; i++)
-		if (r->taken[i].number == number)
-			return &r->taken[i];
-	return NULL;
+	return FIND(x, r->taken, LOCKS_REMEMBERED, x->number == number);
 }
 
 static void take_lock(struct replay *r, uint32_t number, uint64_t t)
@@ -105,10 +103,8 @@ bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left)
 {
 	const size_t top = (size_t)(r->top - r->base);
 
-	for (size_t i = 0; i < r->n_holds; i++)
-		if (r->holds[i].number == number && left <= top && r->holds[i].frame <= top - left)
-			return true;
-	return false;
+	return ANY(i, r->n_holds,
+		r->holds[i].number == number && left <= top && r->holds[i].frame <= top - left);
 }
 
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */

@@ -82,10 +82,7 @@ bool replay_may_be_open(const struct replay *r, uint32_t id)
 	for (const struct frame *f = r->base + 1; f <= r->top; f++)
 		if (f->node ? (uint32_t)f->node->key == id : !frame_is_hidden(f))
 			return true;
-	for (size_t i = 0; i < r->n_hidden; i++)
-		if ((uint32_t)r->hidden[i].key == id)
-			return true;
-	return false;
+	return ANY(i, r->n_hidden, (uint32_t)r->hidden[i].key == id);
 }
 
 size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max)

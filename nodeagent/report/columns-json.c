@@ -474,10 +474,7 @@ void columns_object(struct json *j, const struct list *l, const struct row *row)
 
 static const struct column *column_of_key(const struct list *l, const char *key)
 {
-	for (size_t i = 0; i < l->n_columns; i++)
-		if (l->columns[i].json && !strcmp(l->columns[i].json, key))
-			return &l->columns[i];
-	return NULL;
+	return FIND(x, l->columns, l->n_columns, x->json && !strcmp(x->json, key));
 }
 
 static void write_member(struct json *j, const struct column *c, const struct row *row)

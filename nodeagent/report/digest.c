@@ -28,10 +28,7 @@ bool digest_is_start_or_end(const char *name)
 	static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
 		"MPI_Session_init", "MPI_Session_finalize"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(names), !strcmp(name, names[i]));
 }
 
 static bool is_openmp_wait(const char *name)
@@ -43,10 +40,8 @@ static bool is_openmp_wait(const char *name)
 	};
 	size_t bytes = strcspn(name, "@");
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i] && strlen(names[i]) == bytes && !strncmp(name, names[i], bytes))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(names),
+		names[i] && strlen(names[i]) == bytes && !strncmp(name, names[i], bytes));
 }
 
 /* Those that never ended are in no table of locks. */

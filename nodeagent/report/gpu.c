@@ -239,10 +239,8 @@ const char *gpu_link_name(const struct profile_gpu_link *l)
 
 static const struct profile_gpu_device *device_of(const struct profile *p, const uint64_t uuid[2])
 {
-	for (size_t i = 0; i < p->n_gpu_devices; i++)
-		if (p->gpu_devices[i].uuid[0] == uuid[0] && p->gpu_devices[i].uuid[1] == uuid[1])
-			return &p->gpu_devices[i];
-	return NULL;
+	return FIND(x, p->gpu_devices, p->n_gpu_devices,
+		x->uuid[0] == uuid[0] && x->uuid[1] == uuid[1]);
 }
 
 char *gpu_uuid_text(const uint64_t uuid[2])

@@ -373,10 +373,7 @@ bool loop_kind_is_usual(const struct loop_kind *k)
 
 static bool has_waits(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_rank_times; i++)
-		if (p->rank_times[i].flags & RANK_HAS_WAITS)
-			return true;
-	return false;
+	return ANY(i, p->n_rank_times, p->rank_times[i].flags & RANK_HAS_WAITS);
 }
 
 /* Its call is nothing that is repeated, but stands between what is. */

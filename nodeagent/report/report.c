@@ -244,10 +244,7 @@ bool report_own_is_counted(const struct report *r, uint32_t stack)
 
 bool report_any_counted(const struct report *r, const uint32_t *stacks, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (report_own_is_counted(r, stacks[i]))
-			return true;
-	return false;
+	return ANY(i, n, report_own_is_counted(r, stacks[i]));
 }
 
 void report_init(struct report *r, const struct profile *p, const struct conf *c,

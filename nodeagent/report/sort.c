@@ -103,10 +103,8 @@ uint32_t *report_sort_ids(const struct report *r)
 
 static const struct stack_column *stack_column_of(const char *name)
 {
-	for (size_t i = 0; name && i < ARRAY_SIZE(stack_columns); i++)
-		if (!strcmp(name, stack_columns[i].name))
-			return &stack_columns[i];
-	return NULL;
+	return name ? FIND(x, stack_columns, ARRAY_SIZE(stack_columns), !strcmp(name, x->name))
+		    : NULL;
 }
 
 uint32_t *sort_stacks(const struct report *r, const char *column, bool ascending)

@@ -131,10 +131,7 @@ static void share_out(
 
 static bool is_first_of_rank(const struct wait_place *at, size_t k)
 {
-	for (size_t i = 0; i < k; i++)
-		if (at->late[i]->late == at->late[k]->late)
-			return false;
-	return true;
+	return ALL(i, k, at->late[i]->late != at->late[k]->late);
 }
 
 ORDER_BY(activity_by_stack, struct wait_activity, RISING(stack))
@@ -209,10 +206,8 @@ static bool is_wait_for_lock(const char *name)
 		CONSTRUCT_LOCK_WAIT, CONSTRUCT_ATOMIC_WAIT};
 	const size_t bytes = strcspn(name, "@");
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(names[kinds[i]]) == bytes && !strncmp(name, names[kinds[i]], bytes))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(kinds),
+		strlen(names[kinds[i]]) == bytes && !strncmp(name, names[kinds[i]], bytes));
 }
 
 bool *waits_locks(const struct profile *p)
@@ -243,10 +238,7 @@ static bool is_wanted(const struct profile_wait *q, enum waits_for which)
 
 bool waits_any(const struct profile *p, enum waits_for which)
 {
-	for (size_t i = 0; i < p->n_waits; i++)
-		if (is_wanted(&p->waits[i], which))
-			return true;
-	return false;
+	return ANY(i, p->n_waits, is_wanted(&p->waits[i], which));
 }
 
 void waits_of(const struct profile *p, enum waits_for which, uint32_t late, struct waits *w)

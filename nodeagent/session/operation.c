@@ -132,10 +132,7 @@ void operation_fail(
 
 static bool has_arrived(const struct operation *o, uint32_t member)
 {
-	for (size_t i = 0; i < o->n_arrivals; i++)
-		if (o->arrivals[i].member == member)
-			return true;
-	return false;
+	return ANY(i, o->n_arrivals, o->arrivals[i].member == member);
 }
 
 static bool takes_part(const struct coordinator *c, const struct operation *o, uint32_t member)
@@ -145,10 +142,8 @@ static bool takes_part(const struct coordinator *c, const struct operation *o, u
 	if (o->kind == STARTING || o->kind == FINISHING)
 		return o->n_arrivals &&
 		       c->members[o->arrivals[0].member].group == c->members[member].group;
-	for (uint32_t i = 0; i < o->n; i++)
-		if (o->who[i] == member)
-			return true;
-	return o->children && o->children == c->members[member].group;
+	return ANY(i, o->n, o->who[i] == member) ||
+	       (o->children && o->children == c->members[member].group);
 }
 
 static struct operation *find_operation(struct coordinator *c, enum operation_kind kind,

@@ -56,10 +56,7 @@ static struct process *process_of(struct agent *a, uint64_t key)
 
 static struct pending *pending_of(struct session_process *s, uint32_t request)
 {
-	for (size_t i = 0; i < s->n_pending; i++)
-		if (s->pending[i].request == request)
-			return &s->pending[i];
-	return NULL;
+	return FIND(x, s->pending, s->n_pending, x->request == request);
 }
 
 static void forget_pending(struct session_process *s, struct pending *q)
@@ -222,10 +219,7 @@ static bool makes_sense(const struct session_outcome *o, size_t bytes)
 		o->rank > o->size)
 		return false;
 	/* -1: not in this round */
-	for (uint64_t i = 0; i < members; i++)
-		if (ranks[i] < -1 || ranks[i] >= (int32_t)SESSION_MEMBERS_MAX)
-			return false;
-	return true;
+	return ALL(i, members, ranks[i] >= -1 && ranks[i] < (int32_t)SESSION_MEMBERS_MAX);
 }
 
 void sessions_arrived(struct agent *a, const struct session_outcome *o, size_t bytes)

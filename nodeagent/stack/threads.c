@@ -215,10 +215,7 @@ static void take_sample(void *ctx, const struct stack_raw *raw)
 
 static struct sampled_thread *find_thread(const struct stack_process *f, int tid)
 {
-	for (size_t i = 0; i < f->n_threads; i++)
-		if (f->threads[i].tid == tid)
-			return &f->threads[i];
-	return NULL;
+	return FIND(x, f->threads, f->n_threads, x->tid == tid);
 }
 
 /* Of a thread that records nothing, or is not known yet, the tree is its own. */

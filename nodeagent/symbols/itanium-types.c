@@ -28,10 +28,7 @@ const struct mangled_operator *mangled_operator(const struct mangled *m)
 {
 	char c = mangled_peek(m), next = mangled_peek_2(m);
 
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (operators[i].code[0] == c && operators[i].code[1] == next)
-			return &operators[i];
-	return NULL;
+	return FIND(x, operators, ARRAY_SIZE(operators), x->code[0] == c && x->code[1] == next);
 }
 
 /* ---- types ------------------------------------------------------------------------------- */

@@ -134,10 +134,8 @@ static double factor_of(const struct column *c, const struct factor *f)
 
 static bool some_have(const struct columns *all, const struct factor *f)
 {
-	for (size_t k = 0; k < all->n; k++)
-		if (isfinite(factor_of(&all->at[k], f)) && (!f->of_nodes || all->at[k].e.nodes > 1))
-			return true;
-	return false;
+	return ANY(k, all->n,
+		isfinite(factor_of(&all->at[k], f)) && (!f->of_nodes || all->at[k].e.nodes > 1));
 }
 
 /* ---- the runs ---------------------------------------------------------------------------- */

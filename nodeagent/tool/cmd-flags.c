@@ -110,10 +110,8 @@ static void print_usage(void)
 
 static bool is_system_folder(const char *folder)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(system_folders); i++)
-		if (!strcmp(folder, system_folders[i]))
-			return true;
-	return !strncmp(folder, "/usr/lib/", 9) && strstr(folder, "-linux-gnu");
+	return ANY(i, ARRAY_SIZE(system_folders), !strcmp(folder, system_folders[i])) ||
+	       (!strncmp(folder, "/usr/lib/", 9) && strstr(folder, "-linux-gnu"));
 }
 
 /* A path in a word of a shell or a makefile. */
@@ -147,10 +145,7 @@ static bool is_known(const struct request *r)
 	for (size_t i = 0; i < ARRAY_SIZE(like_gcc); i++)
 		if (strstr(name, like_gcc[i]))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(are_gcc); i++)
-		if (!strcmp(name, are_gcc[i]))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(are_gcc), !strcmp(name, are_gcc[i]));
 }
 
 static enum exclusion exclusion_of(const struct request *r)

@@ -43,10 +43,7 @@ static bool is_profile(const char *path)
 
 bool export_is_profile(char **arguments, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!is_profile(arguments[i]))
-			return false;
-	return n > 0;
+	return n && ALL(i, n, is_profile(arguments[i]));
 }
 
 /* ---- the export ----------------------------------------------------------------------- */

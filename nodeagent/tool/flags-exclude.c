@@ -60,10 +60,7 @@ static bool is_part_of_another(const struct exclusions *e, const char *word)
 /* One of the list covers all names that contain it. */
 static bool is_covered(const struct exclusions *e, const char *word)
 {
-	for (size_t i = 0; i < e->n_words; i++)
-		if (strstr(word, e->words[i]))
-			return true;
-	return false;
+	return ANY(i, e->n_words, strstr(word, e->words[i]));
 }
 
 static void find_words(struct exclusions *e)

@@ -38,10 +38,8 @@ static const char old_kokkos[] = "KOKKOS_PROFILE_LIBRARY";
 
 static bool is_wanted(const char *wanted, enum annotation_way way)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(adapters); i++)
-		if (adapters[i].way == way && conf_has_word(wanted, adapters[i].word))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(adapters),
+		adapters[i].way == way && conf_has_word(wanted, adapters[i].word));
 }
 
 bool annotations_need_preload(const char *wanted)

@@ -424,10 +424,7 @@ bool slurm_agents_want(const char *variable)
 
 	if (strncmp(variable, "SLURM_", 6) && strncmp(variable, "SRUN_", 5))
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (!strncmp(variable, wanted[i], strlen(wanted[i])))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(wanted), !strncmp(variable, wanted[i], strlen(wanted[i])));
 }
 
 /* A step of its own, not the one in which salloc runs the user's shell on one node. */

@@ -116,10 +116,7 @@ bool launcher_starts_another(const char *word)
 	static const char *const starters[] = {"timeout", "env", "nice", "ionice", "chrt",
 		"taskset", "numactl", "nohup", "setsid", "stdbuf", "time"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
-		if (!strcmp(basename(word), starters[i]))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(starters), !strcmp(basename(word), starters[i]));
 }
 
 char *const *launcher_words(char *const *command)
@@ -168,10 +165,7 @@ static bool is_this_host(const char *name, size_t n)
 	const char *ours[] = {host, "localhost", "127.0.0.1"};
 
 	gethostname(host, sizeof(host) - 1);
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		if (n == strlen(ours[i]) && !strncmp(name, ours[i], n))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(ours), n == strlen(ours[i]) && !strncmp(name, ours[i], n));
 }
 
 /* "a:2,b:2" and lines of "a slots=2": is there a host other than this one? */
@@ -388,10 +382,7 @@ static bool is_for_launcher(const char *word)
 
 static bool is_given(char *const *variables, size_t n, const char *variable)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strncmp(variables[i], variable, strcspn(variables[i], "=") + 1))
-			return true;
-	return false;
+	return ANY(i, n, !strncmp(variables[i], variable, strcspn(variables[i], "=") + 1));
 }
 
 char **launcher_agents_environment(char *const *command)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/agent/overhead/removal.h"
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/replay.h"
@@ -14,11 +15,9 @@ static bool is_whole(const struct process *p)
 	if (p->quarantined || p->ended || p->ended_lost ||
 		load_relaxed(&p->control_app->lost_nested))
 		return false;
-	for (size_t i = 0; i < p->n_threads; i++)
-		if (p->threads[i] &&
-			(p->threads[i]->error || load_relaxed(&p->threads[i]->ring.producer->lost)))
-			return false;
-	return true;
+	return !ANY(i, p->n_threads,
+		p->threads[i] && (p->threads[i]->error ||
+					 load_relaxed(&p->threads[i]->ring.producer->lost)));
 }
 
 /* What the thread has recorded up to now, or NULL: that cannot be told, or it goes on too fast. */

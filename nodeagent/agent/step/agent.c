@@ -122,10 +122,7 @@ static void see_ends(struct agent *a)
 
 static bool others_run(const struct in_step *s)
 {
-	for (size_t i = 0; i < s->n_tasks; i++)
-		if (!s->tasks[i].ended)
-			return true;
-	return false;
+	return ANY(i, s->n_tasks, !s->tasks[i].ended);
 }
 
 /* Whether all that there will be have ended. */

@@ -27,7 +27,7 @@
 #define SLOW_S	 0.5 /* some seconds after the start */
 #define QUICK_S	 5.0
 #define CONTACT	 ".contact"
-#define ALL	 "all"
+#define ALL_HERE "all"
 #define SECRET	 "secret"
 #define LATEST_S 30.0 /* those who have not come then are missing */
 
@@ -144,7 +144,7 @@ static void lead(struct agent *a, struct in_step *s)
 {
 	struct meeting *m = &s->meeting;
 	unsigned tasks;
-	char *all = contacts_so_far(m, &tasks), *path = xasprintf("%s/" ALL, m->folder), *at;
+	char *all = contacts_so_far(m, &tasks), *path = xasprintf("%s/" ALL_HERE, m->folder), *at;
 	bool late = 1e-9 * (double)(clock_raw_ns() - m->since) > LATEST_S;
 
 	if (tasks + s->n_tasks >= (size_t)s->step.size || late) {

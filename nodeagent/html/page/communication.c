@@ -17,10 +17,7 @@ static const char *const arrays[] = {
 
 bool page_communication_has(const struct pages *p)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
-		if (value_count(page_member(p, arrays[i])))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(arrays), value_count(page_member(p, arrays[i])));
 }
 
 /* ---- the matrix ------------------------------------------------------------------------ */

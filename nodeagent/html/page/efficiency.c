@@ -35,10 +35,7 @@ static const struct value *factor_of(const struct page_run *run, const struct fa
 
 static bool some_have(const struct pages *p, const struct factor *f)
 {
-	for (size_t k = 0; k < p->n_runs; k++)
-		if (isfinite(value_real(factor_of(&p->runs[k], f))))
-			return true;
-	return false;
+	return ANY(k, p->n_runs, isfinite(value_real(factor_of(&p->runs[k], f))));
 }
 
 bool page_efficiency_has(const struct pages *p)

@@ -133,10 +133,7 @@ static bool is_filled(const struct pages *p, const char *key)
 
 static bool some_are_filled(const struct pages *p, const struct list *lists, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (is_filled(p, lists[i].key))
-			return true;
-	return false;
+	return ANY(i, n, is_filled(p, lists[i].key));
 }
 
 static void put_lists(struct html *h, const struct pages *p, const struct list *lists, size_t n)

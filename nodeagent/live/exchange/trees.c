@@ -62,10 +62,7 @@ static bool is_above(const struct agent *a, int root, int high, int low)
 
 struct live_tree *live_tree_of(struct live *l, int root)
 {
-	for (size_t i = 0; i < l->n_trees; i++)
-		if (l->trees[i].root == root)
-			return &l->trees[i];
-	return NULL;
+	return FIND(x, l->trees, l->n_trees, x->root == root);
 }
 
 /* ---- those below ------------------------------------------------------------------------ */
@@ -543,10 +540,7 @@ static bool send_up(
 
 static bool all_fresh(const struct live_tree *t)
 {
-	for (size_t i = 0; i < t->n_branches; i++)
-		if (!t->branches[i]->fresh)
-			return false;
-	return t->n_branches;
+	return t->n_branches && ALL(i, t->n_branches, t->branches[i]->fresh);
 }
 
 double live_tree_tick(struct agent *a, struct live_tree *t, double now)

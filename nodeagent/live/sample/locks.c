@@ -49,10 +49,7 @@ static int owner_of(int pid, const struct lock_use *u)
 
 static const struct locked_thread *find_tid(const struct locked_thread *all, size_t n, int tid)
 {
-	for (size_t i = 0; tid > 0 && i < n; i++)
-		if (all[i].thread->tid == tid)
-			return &all[i];
-	return NULL;
+	return tid > 0 ? FIND(x, all, n, x->thread->tid == tid) : NULL;
 }
 
 /* NULL: it is not known. */
@@ -61,12 +58,9 @@ static const struct locked_thread *find_holder(const struct process *p, const st
 {
 	if (u)
 		return find_tid(all, n, owner_of(p->pid, u));
-	for (size_t i = 0; i < n; i++)
-		if (all[i].wanted != number &&
-			(all[i].held == number ||
-				replay_holds_lock(all[i].thread->replay, number, all[i].left)))
-			return &all[i];
-	return NULL;
+	return FIND(x, all, n,
+		x->wanted != number && (x->held == number || replay_holds_lock(x->thread->replay,
+								     number, x->left)));
 }
 
 /* It may have got the lock since we looked at it: then it has recorded that by now. */
@@ -88,10 +82,7 @@ static const struct lock_use *find_use(const struct process *p, uint32_t number)
 	size_t n;
 	const struct lock_use *all = lock_uses_all(p->lock_uses, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (all[i].number == number)
-			return &all[i];
-	return NULL;
+	return FIND(x, all, n, x->number == number);
 }
 
 /* ---- in words ---------------------------------------------------------------------------- */

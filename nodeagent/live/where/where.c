@@ -55,10 +55,7 @@ void where_merge_ranks(struct where_ranks *to, const struct where_ranks *from)
 
 bool where_has_rank(const struct where_ranks *r, uint32_t rank)
 {
-	for (uint32_t i = 0; i < r->n; i++)
-		if (rank >= r->run[i].first && rank <= r->run[i].last)
-			return true;
-	return false;
+	return ANY(i, r->n, rank >= r->run[i].first && rank <= r->run[i].last);
 }
 
 uint64_t where_count_ranks(const struct where_ranks *r)
@@ -186,10 +183,7 @@ void where_sort(struct where *w)
 
 const struct where_comm *where_comm_of(const struct where *w, const struct where_place *p)
 {
-	for (size_t i = 0; p->comm && i < w->n_comms; i++)
-		if (w->comms[i].id == p->comm)
-			return &w->comms[i];
-	return NULL;
+	return p->comm ? FIND(x, w->comms, w->n_comms, x->id == p->comm) : NULL;
 }
 
 bool where_missing(const struct where *w, const struct where_place *p, struct where_ranks *missing)
@@ -209,9 +203,8 @@ bool where_missing(const struct where *w, const struct where_place *p, struct wh
 
 bool where_all_wait(const struct where *w, uint64_t least)
 {
-	for (size_t i = 0; i < w->n_places; i++)
-		if (w->places[i].state != WHERE_ENDED &&
-			(!w->places[i].in_mpi || w->places[i].since_least < least))
-			return false;
-	return w->n_places && !w->places_cut;
+	return w->n_places && !w->places_cut &&
+	       ALL(i, w->n_places,
+		       w->places[i].state == WHERE_ENDED ||
+			       (w->places[i].in_mpi && w->places[i].since_least >= least));
 }

@@ -28,10 +28,8 @@ struct lookup {
 
 static bool is_answered(const struct lookup *l)
 {
-	for (size_t i = 0; i < l->n_questions; i++)
-		if (gai_error((struct gaicb *)&l->questions[i]) == EAI_INPROGRESS)
-			return false;
-	return true;
+	return !ANY(
+		i, l->n_questions, gai_error((struct gaicb *)&l->questions[i]) == EAI_INPROGRESS);
 }
 
 static void free_lookup(struct lookup *l)

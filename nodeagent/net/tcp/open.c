@@ -122,10 +122,8 @@ static bool is_own_name(const struct tcp *t, const char *host, const struct addr
 {
 	size_t n = strcspn(host, ".");
 
-	for (size_t i = 0; i < a->n; i++)
-		if (!address_is_loopback(&a->at[i]))
-			return false;
-	return a->n && !strncmp(host, t->host, n) && strcspn(t->host, ".") == n;
+	return a->n && ALL(i, a->n, address_is_loopback(&a->at[i])) && !strncmp(host, t->host, n) &&
+	       strcspn(t->host, ".") == n;
 }
 
 /* How long one may wait for the name server before anything is known of the others. */

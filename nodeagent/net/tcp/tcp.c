@@ -345,10 +345,7 @@ static int look_small(struct transport *p, int from, int tag, void *buf, size_t 
 
 static bool all_acknowledged(const struct tcp *t)
 {
-	for (size_t i = 0; i < t->n_known; i++)
-		if (t->known[i]->kept && !gone(t->known[i]))
-			return false;
-	return true;
+	return !ANY(i, t->n_known, t->known[i]->kept && !gone(t->known[i]));
 }
 
 static void free_all(struct tcp *t)

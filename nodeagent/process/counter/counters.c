@@ -72,10 +72,7 @@ void counters_note(struct counter_watch *w, struct ring_producer_shm *ring)
 
 bool counters_read_energy(const struct counters_shm *s)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->at[i].source == COUNTER_ENERGY)
-			return true;
-	return false;
+	return ANY(i, s->n, s->at[i].source == COUNTER_ENERGY);
 }
 
 void counters_ask(const struct counter_watch *w, struct counters_shm *to, bool energy)

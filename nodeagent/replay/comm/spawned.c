@@ -165,10 +165,7 @@ static uint32_t made_before(const struct comm *c, const struct comm *of)
 
 static bool has_others(const struct comm *c)
 {
-	for (size_t i = 0; i < c->n_runs; i++)
-		if (c->runs[i].first < 0)
-			return true;
-	return false;
+	return ANY(i, c->n_runs, c->runs[i].first < 0);
 }
 
 /* Of a rank of the own job its place in the own group of an intercommunicator; UINT32_MAX: it is

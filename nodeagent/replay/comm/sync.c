@@ -188,11 +188,8 @@ static bool rank_lives_here(const struct sync *s, const struct comm *c, uint32_t
 
 static bool is_member(const struct sync *s, uint64_t job, uint32_t rank)
 {
-	for (size_t i = 0; i < s->n_members; i++)
-		if (s->members[i].job_known && s->members[i].job == job &&
-			s->members[i].rank == rank)
-			return true;
-	return false;
+	return ANY(i, s->n_members,
+		s->members[i].job_known && s->members[i].job == job && s->members[i].rank == rank);
 }
 
 static bool lives_here(const struct sync *s, const struct comm *c, const struct traffic *t)
@@ -576,11 +573,9 @@ static bool same_members(const struct sync *s, const struct sync_member *m, size
 {
 	if (n != s->n_members)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (m[i].rank != s->members[i].rank || m[i].job != s->members[i].job ||
-			m[i].job_known != s->members[i].job_known)
-			return false;
-	return true;
+	return ALL(i, n,
+		m[i].rank == s->members[i].rank && m[i].job == s->members[i].job &&
+			m[i].job_known == s->members[i].job_known);
 }
 
 void sync_set_members(struct sync *s, const struct sync_member *m, size_t n)

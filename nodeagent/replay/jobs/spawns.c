@@ -79,10 +79,7 @@ void spawns_free(struct spawns *s)
 
 static struct spawned_job *find_job(const struct spawns *s, uint64_t job)
 {
-	for (size_t i = 0; i < s->n_jobs; i++)
-		if (s->jobs[i].job == job)
-			return &s->jobs[i];
-	return NULL;
+	return FIND(x, s->jobs, s->n_jobs, x->job == job);
 }
 
 static bool same_name(const struct spawn_name *a, const struct spawn_name *b)

@@ -405,10 +405,7 @@ static struct node_wait *find_row(const struct node_waits *w, const struct node_
 {
 	if (w->index)
 		return find_indexed(w, like);
-	for (size_t i = 0; i < w->n; i++)
-		if (same_late(&w->at[i], like))
-			return &w->at[i];
-	return NULL;
+	return FIND(x, w->at, w->n, same_late(x, like));
 }
 
 static size_t rows_of_kind(const struct node_waits *w, uint32_t kind)

@@ -62,10 +62,7 @@ static const struct role {
 
 static const struct role *role_of(uint32_t function)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
-		if (roles[i].function == function)
-			return &roles[i];
-	return NULL;
+	return FIND(x, roles, ARRAY_SIZE(roles), x->function == function);
 }
 
 static struct exposure *exposure_of(struct exposures *all, uint32_t window)

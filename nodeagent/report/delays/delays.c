@@ -87,10 +87,7 @@ static void add_target(struct flow *f, const struct wait_place *at, size_t k)
 
 static bool is_first_of_rank(const struct wait_place *at, size_t k)
 {
-	for (size_t i = 0; i < k; i++)
-		if (at->late[i]->late == at->late[k]->late)
-			return false;
-	return true;
+	return ALL(i, k, at->late[i]->late != at->late[k]->late);
 }
 
 ORDER_BY(by_stack, struct target, RISING(stack) ?: RISING(parts))

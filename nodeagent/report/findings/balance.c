@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank, or the ranks of one node, have more work than the others, which wait for them. */
 #include "nodeagent/report/findings/internal.h"
+#include "nodeagent/base/util.h"
 
 #include <stdlib.h>
 
@@ -40,10 +41,7 @@ struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ran
 
 static const struct profile_rank_time *times_of(const struct profile *p, uint32_t shown)
 {
-	for (size_t i = 0; i < p->n_rank_times; i++)
-		if (profile_rank_shown(p, p->rank_times[i].rank) == shown)
-			return &p->rank_times[i];
-	return NULL;
+	return FIND(x, p->rank_times, p->n_rank_times, profile_rank_shown(p, x->rank) == shown);
 }
 
 /* The time outside of MPI, as efficiency.c has it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time in MPI, by what explains it. */
 #include "nodeagent/report/findings/internal.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/report/waits.h"
 
 #include <stdlib.h>
@@ -53,10 +54,7 @@ static bool is_pairwise(const char *name)
 		"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Probe",
 		"MPI_Iprobe"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
+	return ANY(i, ARRAY_SIZE(names), !strcmp(name, names[i]));
 }
 
 bool look_small_messages(const struct facts *facts, struct finding *f)

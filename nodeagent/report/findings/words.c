@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences and their evidence. */
 #include "nodeagent/report/findings/internal.h"
+#include "nodeagent/base/util.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -130,10 +131,7 @@ char *short_path(const struct report *r, uint32_t stack)
 
 const struct finding *found_by(const struct facts *facts, const char *rule)
 {
-	for (size_t i = 0; i < facts->n_found; i++)
-		if (!strcmp(facts->found[i].rule, rule))
-			return &facts->found[i];
-	return NULL;
+	return FIND(x, facts->found, facts->n_found, !strcmp(x->rule, rule));
 }
 
 uint64_t proven_count(const struct finding *f, const char *key)

@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/forest.h"
 #include "nodeagent/base/map.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/report/log/internal.h"
 
 #define THREAD_ROWS 200 /* more are not shown one by one */
@@ -105,18 +106,14 @@ static const struct list thread_list = LIST(thread_columns, ended_threads, .titl
 
 static bool have_messages(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_ended_threads; i++)
-		if (p->ended_threads[i].sends || p->ended_threads[i].receives)
-			return true;
-	return false;
+	return ANY(
+		i, p->n_ended_threads, p->ended_threads[i].sends || p->ended_threads[i].receives);
 }
 
 static bool have_teams(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_ended_threads; i++)
-		if (p->ended_threads[i].team_ns || p->ended_threads[i].team_parts)
-			return true;
-	return false;
+	return ANY(i, p->n_ended_threads,
+		p->ended_threads[i].team_ns || p->ended_threads[i].team_parts);
 }
 
 void section_threads(FILE *f, const struct report *r)

@@ -241,10 +241,7 @@ static bool read_row(struct log *l)
 
 static bool has_columns(const struct log *l, unsigned wanted)
 {
-	for (int i = 0; i < N_CELLS; i++)
-		if (wanted & 1u << i && l->column[i] < 0)
-			return false;
-	return true;
+	return ALL(i, N_CELLS, !(wanted & 1u << i) || l->column[i] >= 0);
 }
 
 static double real_of(struct log *l, const char *cell)

@@ -81,10 +81,7 @@ static char *value_text(const struct function_time *t, const struct value *v)
 
 static bool some_know(const struct function_runs *all, size_t function, const struct value *v)
 {
-	for (size_t k = 0; k < all->n; k++)
-		if (is_known(&all->at[k].times[function], v))
-			return true;
-	return false;
+	return ANY(k, all->n, is_known(&all->at[k].times[function], v));
 }
 
 static void print_function(const struct function_runs *all, size_t function, struct text_cuts *cuts)

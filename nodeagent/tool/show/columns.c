@@ -73,10 +73,8 @@ static const struct show_column columns[] = {
 
 static const struct show_column *find_column(const char *name, size_t bytes)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (strlen(columns[i].name) == bytes && !memcmp(columns[i].name, name, bytes))
-			return &columns[i];
-	return NULL;
+	return FIND(x, columns, ARRAY_SIZE(columns),
+		strlen(x->name) == bytes && !memcmp(x->name, name, bytes));
 }
 
 /* Imbalances are of several ranks only; scripts get the same columns from all runs. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 
 double percent_of(uint64_t part, uint64_t all)
@@ -59,8 +60,5 @@ size_t path_name_bytes(const char *path)
 
 const struct live_off *off_named(const struct live_view *v, const char *name)
 {
-	for (size_t i = 0; i < v->n_off; i++)
-		if (!strcmp(v->off[i].name, name))
-			return &v->off[i];
-	return NULL;
+	return FIND(x, v->off, v->n_off, !strcmp(x->name, name));
 }

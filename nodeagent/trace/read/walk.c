@@ -105,10 +105,8 @@ static bool same_paths(const struct walk *w)
 
 	if (s->n_paths != w->n_paths)
 		return false;
-	for (uint32_t i = 0; i < s->n_paths; i++)
-		if (s->paths[i].top != w->paths[i].top || s->paths[i].base != w->paths[i].base)
-			return false;
-	return true;
+	return ALL(i, s->n_paths,
+		s->paths[i].top == w->paths[i].top && s->paths[i].base == w->paths[i].base);
 }
 
 static bool load_block(struct walk *w)

@@ -189,7 +189,7 @@ static inline struct causal *analysed(void)
 	return c;
 }
 
-#define ANY UINT32_MAX
+#define ANY_NUMBER UINT32_MAX
 
 /* ns of all rows with these numbers. */
 static inline double ns_of(
@@ -200,9 +200,9 @@ static inline double ns_of(
 	double ns = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if ((kind == ANY || rows[i].kind == kind) &&
-			(path == ANY || rows[i].path == path) &&
-			(line == ANY || rows[i].line == line))
+		if ((kind == ANY_NUMBER || rows[i].kind == kind) &&
+			(path == ANY_NUMBER || rows[i].path == path) &&
+			(line == ANY_NUMBER || rows[i].line == line))
 			ns += rows[i].ns;
 	return ns;
 }
@@ -215,12 +215,14 @@ static inline void check_sums(const struct causal *c)
 
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
 		ck_assert_uint_eq(t->doubts[i], 0);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), window);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, ANY, ANY), t->waits);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, ANY, ANY, ANY), t->waits);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, ANY, ANY), t->waits, 1e-3);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_CAUSES, ANY, ANY, ANY), t->waits, 1e-3);
-	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY, ANY, ANY),
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), window);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), t->waits);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), t->waits);
+	ck_assert_double_eq_tol(
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), t->waits, 1e-3);
+	ck_assert_double_eq_tol(
+		ns_of(c, CAUSAL_CAUSES, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), t->waits, 1e-3);
+	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER),
 		t->useful + t->lock_wait + t->mpi - t->waits);
 	ck_assert_int_le(t->useful_max, t->ideal);
 	ck_assert_int_le(t->ideal, t->end - t->begin);

@@ -38,13 +38,15 @@ START_TEST(late_sender)
 	ck_assert_int_eq(causal_totals(c)->ideal, 130);
 	/* backward: 30 of rank 1, 11 in its receive, 100 of rank 0, which was 10 late in starting
 	 */
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_MAIN, 1), 30);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, RECV, 1), 11);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_WORK, 0), 100);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_INIT, 0), 10);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_MAIN, 1), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, RECV, 1), 11);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_WORK, 0), 100);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_INIT, 0), 10);
 	/* rank 0 did 100 of work and 10 of MPI_Init, which rank 1 did not */
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_WORK, 0), 90.0 * 100 / 110, 1e-9);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_INIT, 0), 90.0 * 10 / 110, 1e-9);
+	ck_assert_double_eq_tol(
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_WORK, 0), 90.0 * 100 / 110, 1e-9);
+	ck_assert_double_eq_tol(
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_INIT, 0), 90.0 * 10 / 110, 1e-9);
 	causal_free(c);
 }
 END_TEST
@@ -77,7 +79,7 @@ static void check_kind(enum wait_kind kind)
 	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, kind, RECV, 2), 20);
 	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, kind, RECV, 0), 20);
 	ck_assert_double_eq(ns_of(c, CAUSAL_CAUSES, kind, RECV, 0), 20);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, ANY, ANY), 20);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), 20);
 	causal_free(c);
 }
 
@@ -152,7 +154,7 @@ START_TEST(waits_for_last_sender)
 	c = analysed();
 	check_sums(c);
 	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, PATH_CALL + 11, 0), 130);
-	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_SENDER, ANY, 3), 130);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_SENDER, ANY_NUMBER, 3), 130);
 	causal_free(c);
 }
 END_TEST
@@ -259,7 +261,7 @@ START_TEST(probed_too_late)
 	probes(1, 0, 7, 50, 60);
 	c = analysed();
 	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 1), 5);
-	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY, PROBE, 1), 0);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, ANY_NUMBER, PROBE, 1), 0);
 	causal_free(c);
 }
 END_TEST
@@ -511,9 +513,10 @@ START_TEST(chain_goes_back_to_first)
 	c = analysed();
 	check_sums(c);
 	ck_assert_double_gt(causal_totals(c)->waits, 7 * 10 * 20);
-	ck_assert_double_gt(ns_of(c, CAUSAL_COSTS, ANY, ANY, 0), 0.95 * causal_totals(c)->waits);
 	ck_assert_double_gt(
-		ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 0), 0.75 * causal_totals(c)->waits);
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, ANY_NUMBER, 0), 0.95 * causal_totals(c)->waits);
+	ck_assert_double_gt(
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_OTHER, 0), 0.75 * causal_totals(c)->waits);
 	causal_free(c);
 }
 END_TEST
@@ -539,7 +542,8 @@ START_TEST(excess_is_named)
 	c = analysed();
 	check_sums(c);
 	ck_assert_double_eq(causal_totals(c)->waits, 2 * 5 * 40);
-	ck_assert_double_eq_tol(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 2), 2 * 5 * 40, 1e-9);
+	ck_assert_double_eq_tol(
+		ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_OTHER, 2), 2 * 5 * 40, 1e-9);
 	causal_free(c);
 }
 END_TEST
@@ -567,7 +571,7 @@ START_TEST(excess_since_exchange)
 	c = analysed();
 	check_sums(c);
 	ck_assert_double_eq(causal_totals(c)->waits, 3 * 60);
-	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 1), 3 * 60);
+	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_OTHER, 1), 3 * 60);
 	causal_free(c);
 }
 END_TEST
@@ -594,7 +598,7 @@ START_TEST(clocks_that_differ)
 	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, RECV, 1), 9);
 	ck_assert_uint_eq(causal_totals(c)->unresolved, 1);
 	ck_assert_double_eq(causal_totals(c)->unresolved_ns, 9);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), 200);
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
 		ck_assert_uint_eq(causal_totals(c)->doubts[i], 0);
 	causal_free(c);
@@ -655,8 +659,8 @@ START_TEST(lock_wait)
 	ck_assert_int_eq(t.lock_wait, 30);
 	/* who waits for the one that waits, waits for what it did: three parts of five */
 	ck_assert_double_eq(causal_totals(c)->waits, 50);
-	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY, PATH_OTHER, 0), 30);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, PATH_OTHER, 0), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_COSTS, ANY_NUMBER, PATH_OTHER, 0), 30);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_OTHER, 0), 30);
 	causal_free(c);
 }
 END_TEST
@@ -706,7 +710,7 @@ START_TEST(what_is_missing)
 	ck_assert_uint_eq(t->doubts[CAUSAL_MISSING], 1);
 	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 1);
 	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_BARRIER, COLL, 0), 5);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 200);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), 200);
 	causal_free(c);
 }
 END_TEST
@@ -727,7 +731,7 @@ START_TEST(contradiction)
 	sends(2, 0, 1, 30, 31);
 	c = analysed();
 	ck_assert_uint_ge(causal_totals(c)->doubts[CAUSAL_CYCLE], 1);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, ANY), 100);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER), 100);
 	causal_free(c);
 }
 END_TEST
@@ -744,7 +748,7 @@ START_TEST(rank_without_end)
 	ends(0, 40);
 	c = analysed();
 	ck_assert_int_eq(causal_totals(c)->end, 50);
-	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY, ANY, 1), 50);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, ANY_NUMBER, 1), 50);
 	causal_free(c);
 }
 END_TEST

@@ -11,8 +11,8 @@
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
 
-#define ANY    MATCH_ANYWHERE
-#define ANYTAG MATCH_ANY_TAG
+#define ANY_RANK MATCH_ANYWHERE
+#define ANYTAG	 MATCH_ANY_TAG
 
 static struct match *m;
 static uint64_t now;
@@ -274,9 +274,9 @@ START_TEST(wildcards_and_cancel)
 {
 	struct match_send s = a_send(1, 6, 1, 77);
 
-	posted(ANY, ANYTAG, 0);
+	posted(ANY_RANK, ANYTAG, 0);
 	posted(1, ANYTAG, 1);
-	posted(ANY, 6, 2);
+	posted(ANY_RANK, 6, 2);
 	posted(1, 5, 3);
 	sent(1, 5, 0, 1);
 	s.flags = MATCH_VOID;
@@ -416,7 +416,7 @@ START_TEST(freed_receives)
 	received(1, 5, 1);
 	got(0, 1, MATCH_ASSUMED);
 	got(1, 2, MATCH_ASSUMED);
-	posted(ANY, 7, 2);
+	posted(ANY_RANK, 7, 2);
 	freed(2);
 	sent(2, 7, 0, 3);
 	sent(2, 8, 1, 4);
@@ -465,7 +465,7 @@ START_TEST(posts_at_once)
 	for (uint32_t i = 0; i < 4; i++) {
 		sent(1 + i / 2, 5, i % 2, i);
 		r[i] = a_receive(1 + i / 2, 5, i);
-		r[i].source = ANY;
+		r[i].source = ANY_RANK;
 		r[i].thread = i % 2;
 		r[i].flags |= MATCH_CONCURRENT;
 		r[i].enter = i < 2 ? 1000 + i : 2000 + 100 * i;
@@ -723,7 +723,7 @@ START_TEST(gone)
 		sent(1, 5, 0, 1);
 		sent(1, 6, 1, 2);
 		posted(1, 6, 0);
-		posted(ANY, ANYTAG, 1);
+		posted(ANY_RANK, ANYTAG, 1);
 		start(0, 5, 1, 1);
 		match_gone(m, 1);
 		ck_assert_uint_eq(match_in_flight(m), 0);
@@ -762,7 +762,7 @@ START_TEST(nonsense)
 	for (int i = 0; i < 20000; i++) {
 		struct match_send s = a_send((uint64_t)rand() % 3, (uint32_t)rand() % 3,
 			(uint32_t)(rand() % 8 ? rand() % 64 : rand()), 1);
-		struct match_receive r = a_post(rand() % 3 ? (uint64_t)rand() % 3 : ANY,
+		struct match_receive r = a_post(rand() % 3 ? (uint64_t)rand() % 3 : ANY_RANK,
 			rand() % 3 ? (uint32_t)rand() % 3 : ANYTAG,
 			(uint32_t)(rand() % 8 ? rand() % 64 : rand()));
 		struct match_done d = a_done((uint64_t)rand() % 4, (uint32_t)rand() % 4);

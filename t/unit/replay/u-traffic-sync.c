@@ -145,7 +145,7 @@ static void they_waited(
 /* ---- each kind of call --------------------------------------------------------------------- */
 
 #define ROW(f) #f, VFTR_MPI_##f
-#define ALL(f)                                                                                     \
+#define ALL_OF(f)                                                                                  \
 	{ROW(f), LAST, NONE, {10, 40, 25, 30}, {90, 90, 90, 90}, {30, 0, 15, 10}},                 \
 	{                                                                                          \
 		ROW(f), LAST, NONE, {10, 40, 25, 30}, {90, 90, 36, 31},                            \
@@ -188,11 +188,11 @@ static const struct kind_row {
 	enum whom { LAST, ROOT, ROOT_FOR_LAST, LAST_BELOW } whom;
 	uint32_t root;
 	uint64_t enter[RANKS], leave[RANKS], wanted[RANKS];
-} kinds[] = {ALL(BARRIER), ALL(ALLGATHER), ALL(ALLGATHERV), ALL(ALLREDUCE), ALL(ALLREDUCE_C),
-	ALL(ALLTOALL), ALL(ALLTOALLV), ALL(ALLTOALLW), ALL(REDUCE_SCATTER),
-	ALL(REDUCE_SCATTER_BLOCK), ALL(NEIGHBOR_ALLTOALL), FROM(BCAST), FROM(BCAST_C),
-	FROM(SCATTER), FROM(SCATTERV), TO(REDUCE), TO(GATHER), TO(GATHERV), TO(GATHERV_C),
-	CHAIN(SCAN), CHAIN(EXSCAN)};
+} kinds[] = {ALL_OF(BARRIER), ALL_OF(ALLGATHER), ALL_OF(ALLGATHERV), ALL_OF(ALLREDUCE),
+	ALL_OF(ALLREDUCE_C), ALL_OF(ALLTOALL), ALL_OF(ALLTOALLV), ALL_OF(ALLTOALLW),
+	ALL_OF(REDUCE_SCATTER), ALL_OF(REDUCE_SCATTER_BLOCK), ALL_OF(NEIGHBOR_ALLTOALL),
+	FROM(BCAST), FROM(BCAST_C), FROM(SCATTER), FROM(SCATTERV), TO(REDUCE), TO(GATHER),
+	TO(GATHERV), TO(GATHERV_C), CHAIN(SCAN), CHAIN(EXSCAN)};
 
 /* In whatever order they are read, in a communicator with ranks in other places, too. */
 START_TEST(each_kind)

@@ -71,8 +71,8 @@ static bool warned(void)
 
 /* ---- pairs --------------------------------------------------------------------------- */
 
-#define ANY  MESSAGE_ANY_SOURCE
-#define TAGS MESSAGE_ANY_TAG
+#define ANY_RANK MESSAGE_ANY_SOURCE
+#define TAGS	 MESSAGE_ANY_TAG
 
 /* Two sends of two threads; whichever is read first. */
 START_TEST(sends)
@@ -104,9 +104,10 @@ START_TEST(receives)
 	static const struct {
 		uint32_t source, tag, flags, other_source, other_tag, other_flags, wanted;
 	} pair[] = {{3, 1, 0, 3, 1, 0, 2}, {3, 1, 0, 3, 2, 0, 0}, {3, 1, 0, 4, 1, 0, 0},
-		{3, 1, ANY, 4, 1, 0, 2}, {3, 1, ANY, 4, 2, 0, 0}, {3, 1, TAGS, 3, 2, 0, 2},
-		{3, 1, TAGS, 4, 2, 0, 0}, {3, 1, ANY, 4, 2, TAGS, 2}, {3, 1, ANY, 4, 2, ANY, 0},
-		{3, 1, ANY | TAGS, 4, 2, 0, 2}, {3, 1, ANY | TAGS, 4, 2, ANY | TAGS, 2}};
+		{3, 1, ANY_RANK, 4, 1, 0, 2}, {3, 1, ANY_RANK, 4, 2, 0, 0},
+		{3, 1, TAGS, 3, 2, 0, 2}, {3, 1, TAGS, 4, 2, 0, 0}, {3, 1, ANY_RANK, 4, 2, TAGS, 2},
+		{3, 1, ANY_RANK, 4, 2, ANY_RANK, 0}, {3, 1, ANY_RANK | TAGS, 4, 2, 0, 2},
+		{3, 1, ANY_RANK | TAGS, 4, 2, ANY_RANK | TAGS, 2}};
 	size_t i = (size_t)_i / 2;
 
 	if (_i % 2)
@@ -159,9 +160,9 @@ END_TEST
 /* Probes that take a message are what competes, not what receives it then. */
 START_TEST(matched)
 {
-	irecv_at(T0, FN(MPROBE), 100, 200, 3, 1, 1, MESSAGE_MATCHED | ANY);
+	irecv_at(T0, FN(MPROBE), 100, 200, 3, 1, 1, MESSAGE_MATCHED | ANY_RANK);
 	irecv_at(T1, FN(IMPROBE), 150, 250, 3, 1, 2, MESSAGE_MATCHED);
-	irecv_at(T0, FN(IMRECV), 300, 400, 3, 1, 1, MESSAGE_MATCHED | ANY);
+	irecv_at(T0, FN(IMRECV), 300, 400, 3, 1, 1, MESSAGE_MATCHED | ANY_RANK);
 	irecv_at(T1, FN(IMRECV), 300, 400, 3, 1, 2, MESSAGE_MATCHED);
 	irecv_at(T2, FN(IRECV), 300, 400, 3, 1, 3, 0);
 	ambiguous(0, 2);
@@ -230,7 +231,8 @@ START_TEST(server_thread)
 {
 	static const struct {
 		uint32_t tag, flags, wanted;
-	} server[] = {{99, 0, 0}, {99, ANY, 0}, {1, 0, MANY + 1}, {99, ANY | TAGS, MANY + 1}};
+	} server[] = {
+		{99, 0, 0}, {99, ANY_RANK, 0}, {1, 0, MANY + 1}, {99, ANY_RANK | TAGS, MANY + 1}};
 
 	for (unsigned i = 0; i < MANY; i++) {
 		recv_at(T1, 100 + i * 10, 100 + i * 10 + 5, 3, 1, 0);
@@ -294,7 +296,7 @@ START_TEST(hostile)
 	for (unsigned i = 0; i < MANY; i++)
 		for (int t = 0; t < THREADS; t++)
 			recv_at(&me.thread[t], 1 + (uint64_t)i * (i % 3 == 0), 100 + i, 3, i % 7,
-				(i % 5) & (ANY | TAGS));
+				(i % 5) & (ANY_RANK | TAGS));
 	end();
 	ck_assert_uint_le(traffic_sums(me.traffic)->ambiguous_receives, 3 * MANY);
 }

@@ -13,8 +13,8 @@
 #include "nodeagent/report/short.h"
 #include "t/lib/suite.h"
 
-#define BOTH (RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI)
-#define ALL  10000 /* ms of all ranks together: 5 % are 500 ms */
+#define BOTH   (RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI)
+#define ALL_MS 10000 /* ms of all ranks together: 5 % are 500 ms */
 
 extern const char *const vftr_mpi_names[];
 extern const unsigned vftr_mpi_n;
@@ -40,7 +40,7 @@ static uint32_t add(
 	return i;
 }
 
-/* 4 ranks; main() has what is left of ALL. */
+/* 4 ranks; main() has what is left of ALL_MS. */
 static void setup(void)
 {
 	setup_files();
@@ -74,7 +74,7 @@ static void make(void)
 	p->stacks[main_].excl_ns = 0;
 	for (size_t i = 0; i < p->n_stacks; i++)
 		others += p->stacks[i].excl_ns;
-	p->stacks[main_].excl_ns = ALL * MS - others;
+	p->stacks[main_].excl_ns = ALL_MS * MS - others;
 	p->stacks[main_].excl_min_ns = p->stacks[main_].excl_max_ns = p->stacks[main_].excl_ns / 4;
 	report_init(&r, p, conf, NULL, 0);
 	all = findings_of(&r);
