@@ -290,9 +290,7 @@ static unsigned number_for(const struct folder *f, uint64_t run)
 {
 	unsigned most = 0;
 
-	for (size_t i = 0; i < f->n; i++) {
-		const struct kept *k = &f->files[i];
-
+	EACH(const struct kept, k, f->files, f->n) {
 		if (k->number && run && k->run == run)
 			return k->number;
 		if (k->number > most)
@@ -304,12 +302,9 @@ static unsigned number_for(const struct folder *f, uint64_t run)
 /* What is in the place of a file to be kept is of the same run, and may be replaced. */
 static bool is_same_run(const struct folder *f, const struct kept *k, unsigned number)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		const struct kept *there = &f->files[i];
-
+	EACH(const struct kept, there, f->files, f->n)
 		if (there->number == number && !strcmp(there->name, k->name))
 			return there->run && there->run == k->run;
-	}
 	return false;
 }
 

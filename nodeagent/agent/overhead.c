@@ -321,8 +321,7 @@ static void look_at(struct agent *a, struct process *p, struct spent *spent)
 	for (size_t i = 0; i < p->n_threads; i++)
 		if (p->threads[i])
 			add_tree(b, p, replay_tree(p->threads[i]->replay));
-	for (size_t i = 0; i < own->n; i++) {
-		struct key_calls *k = &own->keys[i];
+	EACH(struct key_calls, k, own->keys, own->n) {
 		double ns = k->now > k->before ? (double)(k->now - k->before) * call_ns : 0;
 
 		spent->hooks += ns;
@@ -421,13 +420,10 @@ static struct function *dearest(struct agent *a, bool tiny)
 		const char *name;
 
 		best = NULL;
-		for (size_t i = 0; i < b->n; i++) {
-			struct function *f = &b->functions[i];
-
+		EACH(struct function, f, b->functions, b->n)
 			if (f->number == NONE && !f->stays && !f->calls_others &&
 				(!tiny || is_tiny(b, f)) && f->cost_ns > (best ? best->cost_ns : 0))
 				best = f;
-		}
 		if (!best)
 			return NULL;
 		name = name_of(a, (uint32_t)(best - b->functions));
@@ -586,8 +582,7 @@ static void spread(struct overhead *b, const struct spent *spent)
 /* The best look counts: in others the threads may have waited for a CPU. */
 static void note_lengths(struct overhead *b)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		struct function *f = &b->functions[i];
+	EACH(struct function, f, b->functions, b->n) {
 		const double is = f->hooks_ns > 0 ? (1 + f->timed_ns) / f->hooks_ns : 0;
 
 		if (is > 0 && (!f->hooks_long || is < f->hooks_long))
@@ -839,8 +834,7 @@ static void order_switch(struct host *host, const struct function_switch *order)
 
 static void gather_user_switches(const struct host *host, struct profile *out)
 {
-	for (size_t i = 0; i < host->n_switches; i++) {
-		const struct function_switch *u = &host->switches[i];
+	EACH(const struct function_switch, u, host->switches, host->n_switches) {
 		char from[HOST_CLOCK_BYTES];
 
 		host_clock_text(from, u->stamp);

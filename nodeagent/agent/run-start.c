@@ -294,9 +294,7 @@ static void put_start(const struct host *host, struct profile *out)
 	s->tags = tags_of(host->conf);
 	s->mpi = copy_of(host->mpi_library);
 	s->changes = changes_of(host->conf);
-	for (size_t i = 0; i < r->n_builds; i++) {
-		const struct profile_build *b = &r->builds[i];
-
+	EACH(const struct profile_build, b, r->builds, r->n_builds) {
 		*(struct profile_build *)profile_add(out, PROFILE_BUILDS) = (struct profile_build){
 			xstrdup(b->path), xstrdup(b->id), xstrdup(b->compiler)};
 	}

@@ -415,8 +415,7 @@ static size_t line_columns(const struct table *t, size_t most)
 {
 	size_t columns = 1;
 
-	for (size_t i = 0; i < t->n_columns; i++) {
-		const struct column *c = &t->columns[i];
+	EACH(const struct column, c, t->columns, t->n_columns) {
 		const size_t cut = c->least > most ? c->least : most;
 
 		if (!c->left_out)
@@ -430,12 +429,9 @@ static struct column *widest_column(const struct table *t)
 {
 	struct column *found = NULL;
 
-	for (size_t i = 0; i < t->n_columns; i++) {
-		struct column *c = &t->columns[i];
-
+	EACH(struct column, c, t->columns, t->n_columns)
 		if (!c->left_out && c->width > c->least && (!found || c->width > found->width))
 			found = c;
-	}
 	return found;
 }
 
@@ -454,8 +450,7 @@ static struct column *dispensable_column(const struct table *t, bool spare)
 
 static void settle_most(struct table *t)
 {
-	for (size_t i = 0; i < t->n_columns; i++) {
-		struct column *c = &t->columns[i];
+	EACH(struct column, c, t->columns, t->n_columns) {
 		const size_t title = text_columns(c->title);
 
 		if (!c->most || c->width <= c->most)

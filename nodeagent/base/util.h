@@ -37,6 +37,13 @@
 #define FALLING(member)	   ORDER(y->member, x->member)
 #define ALPHABETIC(member) strcmp(x->member, y->member)
 
+/*
+ * Goes through the n elements of an array by their address p. The array may not move, nor n change,
+ * meanwhile.
+ */
+#define EACH(type, p, array, n)                                                                    \
+	for (type *p = (array), *const end_##p = (n) ? p + (n) : p; p < end_##p; p++)
+
 /* Of the i from 0 to n - 1: is_it, an expression of i, is true of one, or of all of them. */
 #define ANY(i, n, is_it)                                                                           \
 	({                                                                                         \

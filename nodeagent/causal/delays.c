@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/causal/internal.h"
+#include "nodeagent/base/util.h"
 
 struct activity {
 	uint32_t path;
@@ -83,8 +84,7 @@ static void charge_wait(struct delays *d, const struct wait *w, double direct, d
 		all += d->activities[i].ns > 0 ? d->activities[i].ns : 0;
 	for (size_t i = 0; i < d->n_owed; i++)
 		owed += d->owed[i].ns;
-	for (size_t i = 0; i < d->n_activities; i++) {
-		const struct activity *a = &d->activities[i];
+	EACH(const struct activity, a, d->activities, d->n_activities) {
 		const double share = all > 0 ? a->ns / all : 0;
 		struct causal_row *row;
 

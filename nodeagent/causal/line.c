@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/causal/internal.h"
+#include "nodeagent/base/util.h"
 
 #ifndef ITEMS_MOST
 #define ITEMS_MOST     (1u << 20) /* of a line; more, and it waits for nothing */
@@ -51,9 +52,7 @@ static void cut_stretch(struct causal *c, uint32_t line, int64_t t)
 
 static bool is_known(const struct line *l, int64_t until)
 {
-	for (size_t i = 0; i < l->n_done; i++) {
-		const struct operation *o = &l->done[i];
-
+	EACH(const struct operation, o, l->done, l->n_done) {
 		if (o->flight && !flight_is_known(o->flight, o->is_send, until))
 			return false;
 		if (o->instance && !instance_is_known(o->instance, until))
@@ -68,9 +67,7 @@ static struct found look_at_done(struct causal *c, uint32_t line, int64_t until)
 	struct found best = {
 		.t = l->call_enter, .k = l->k, .line = CAUSAL_NONE, .common = INT64_MIN};
 
-	for (size_t i = 0; i < l->n_done; i++) {
-		const struct operation *o = &l->done[i];
-
+	EACH(const struct operation, o, l->done, l->n_done) {
 		if (o->flight)
 			flight_look(c, o->flight, o->is_send, until, &best);
 		else if (o->instance)
@@ -93,9 +90,7 @@ static void end_done(struct causal *c, uint32_t line, int64_t leave)
 {
 	struct line *l = &c->lines[line];
 
-	for (size_t i = 0; i < l->n_done; i++) {
-		const struct operation *o = &l->done[i];
-
+	EACH(const struct operation, o, l->done, l->n_done) {
 		if (o->flight && !o->is_send && o->is_probe == o->flight->probed)
 			ordered_received(c, line, o->flight);
 		end_operation(c, o, leave);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/causal/read.h"
 #include "shm/construct.h"
 
@@ -185,8 +186,7 @@ static uint32_t slowest_of(const struct reader_team *m, int64_t to)
 	int64_t last = INT64_MIN;
 	uint32_t slowest = CAUSAL_NONE;
 
-	for (size_t i = 0; i < m->n_changes; i++) {
-		const struct change *c = &m->changes[i];
+	EACH(const struct change, c, m->changes, m->n_changes) {
 		const bool begins = c->t == m->changes[0].t || m->waits == TEAM_JOIN;
 
 		if (c->works && state[c->thread] == NOT_YET && begins)
@@ -302,8 +302,7 @@ void reader_team_over(struct reader *r, uint32_t line, int64_t t)
 	}
 	now = m->wait_path;
 	slowest = slowest_of(m, t);
-	for (size_t i = 0; i < m->n_changes; i++) {
-		const struct change *c = &m->changes[i];
+	EACH(const struct change, c, m->changes, m->n_changes) {
 		uint32_t path = m->wait_path;
 
 		if (c->thread != slowest)

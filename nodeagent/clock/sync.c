@@ -164,8 +164,7 @@ static void sum_checks(const struct clock_sync *c, struct profile_clock *sum)
 {
 	double squares = 0;
 
-	for (size_t i = 0; i < c->checks.n; i++) {
-		const struct clock_sync_point *k = &c->checks.at[i];
+	EACH(const struct clock_sync_point, k, c->checks.at, c->checks.n) {
 		int64_t error, off = k->offset - clock_sync_offset(c, k->local, &error);
 		uint64_t size = off < 0 ? -(uint64_t)off : (uint64_t)off;
 

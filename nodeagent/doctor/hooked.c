@@ -113,9 +113,7 @@ static bool is_through_word(
 
 static void find_stub(struct scan *s)
 {
-	for (size_t k = 0; k < s->n_code; k++) {
-		const struct code *c = &s->code[k];
-
+	EACH(const struct code, c, s->code, s->n_code) {
 		for (size_t i = 0; c->is_stubs && i + JUMP <= c->n; i++)
 			if (is_through_word(s, c, i, 0x25))
 				s->stub = c->address + i;
@@ -141,8 +139,7 @@ static bool calls_hook(const struct scan *s, const struct code *c, size_t from, 
 
 static bool is_hooked(const struct scan *s, const struct elf_symbol *f)
 {
-	for (size_t k = 0; k < s->n_code; k++) {
-		const struct code *c = &s->code[k];
+	EACH(const struct code, c, s->code, s->n_code) {
 		const uint64_t at = f->address - c->address;
 
 		if (f->address < c->address || at >= c->n || f->size > c->n - at)

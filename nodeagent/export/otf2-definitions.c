@@ -180,9 +180,7 @@ static size_t members(const struct export_comm *c, size_t most, uint64_t *to)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->comm->n_runs; i++) {
-		const struct wire_run *r = &c->comm->runs[i];
-
+	EACH(const struct wire_run, r, c->comm->runs, c->comm->n_runs) {
 		for (int32_t k = 0; k < r->count && n < most; k++) {
 			const int64_t rank = r->first + (int64_t)k * r->stride;
 
@@ -220,8 +218,7 @@ static void count_ranks(struct otf2 *f)
 	for (size_t i = 0; i < x->n_comms; i++) {
 		const struct vfd_comm *c = x->comms[i].comm;
 
-		for (size_t k = 0; k < c->n_runs; k++) {
-			const struct wire_run *r = &c->runs[k];
+		EACH(const struct wire_run, r, c->runs, c->n_runs) {
 			const int64_t first = r->first;
 			const int64_t last = first + ((int64_t)r->count - 1) * r->stride;
 			const int64_t most = first > last ? first : last;

@@ -202,8 +202,7 @@ static struct forked *find_forked(
 	unsigned most = 0;
 	bool one = false;
 
-	for (size_t i = 0; i < all->n_forked; i++) {
-		struct forked *r = &all->forked[i];
+	EACH(struct forked, r, all->forked, all->n_forked) {
 		unsigned likely;
 
 		if (r->process != e->thread->process || r->region != e->region ||

@@ -133,9 +133,7 @@ static void take_flows(struct walk *w, const struct vfd_event *v, struct export_
 
 	if (v->time != w->ends_time)
 		w->n_ends = 0;
-	for (size_t i = 0; i < w->n_ends; i++) {
-		const struct flow_end *end = &w->ends[i];
-
+	EACH(const struct flow_end, end, w->ends, w->n_ends) {
 		if (end->thread == e->thread && end->stack == v->stack) {
 			w->flows = grow(w->flows, e->n_flows, &w->cap_flows, sizeof(*w->flows));
 			w->flows[e->n_flows++] = end->flow;

@@ -81,8 +81,7 @@ bool patterns_match(struct patterns *p, const struct subject *s)
 		shown[i] = name_shown(s->name, &style);
 	}
 	shown[FORMS] = without_file(s->name);
-	for (size_t i = 0; i < p->n_all; i++) {
-		struct pattern *q = &p->all[i];
+	EACH(struct pattern, q, p->all, p->n_all) {
 		bool fits = q->file ? fits_file(q->file, s->file) : fits_name(q->text, s->name);
 
 		for (unsigned k = 0; !q->file && !fits && k <= FORMS; k++)

@@ -23,8 +23,7 @@ static uint32_t stack_of(const struct gather_from *from, uint32_t path)
 
 static void add_holders(const struct gather_from *from, const struct lock_use *u, const char *name)
 {
-	for (size_t i = 0; i < u->n_holders; i++) {
-		const struct lock_holder *h = &u->holders[i];
+	EACH(const struct lock_holder, h, u->holders, u->n_holders) {
 		const uint32_t stack = stack_of(from, h->path);
 
 		if (stack && h->ticks)

@@ -161,8 +161,7 @@ uint32_t gather_peer(const struct gather_from *from, uint32_t peer)
 
 static void add_pairs(const struct gather_from *g, const struct traffic_sums *s)
 {
-	for (size_t i = 0; i < s->n_peers; i++) {
-		const struct traffic_peer *from = &s->peers[i];
+	EACH(const struct traffic_peer, from, s->peers, s->n_peers) {
 		uint32_t peer = gather_peer(g, from->peer);
 		struct profile_pair *to;
 
@@ -202,8 +201,7 @@ static void add_sizes(const struct gather_from *g, const struct traffic_sums *s)
 
 static void add_comms(const struct gather_from *g, const struct traffic_sums *s)
 {
-	for (size_t i = 0; i < s->n_comms; i++) {
-		const struct traffic_comm *from = &s->comms[i];
+	EACH(const struct traffic_comm, from, s->comms, s->n_comms) {
 		struct profile_comm *to = profile_add(g->out, PROFILE_COMMS);
 
 		to->id = from->id;
@@ -227,8 +225,7 @@ static void add_comms(const struct gather_from *g, const struct traffic_sums *s)
 
 static void add_files(const struct gather_from *g, const struct traffic_sums *s)
 {
-	for (size_t i = 0; i < s->n_files; i++) {
-		const struct traffic_file *from = &s->files[i];
+	EACH(const struct traffic_file, from, s->files, s->n_files) {
 		struct profile_file *to = profile_add(g->out, PROFILE_FILES);
 
 		to->name = xstrdup(from->name);

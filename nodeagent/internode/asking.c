@@ -439,9 +439,7 @@ static void count_together(struct counter *c, const struct visit *v)
 		on = awaited_in(c, v, &a);
 	else if (a.status == HOME_NOBODY)
 		return;
-	for (uint32_t k = 0; k < v->i->n; k++) {
-		const struct elsewhere_call *call = &v->calls[k];
-
+	EACH(const struct elsewhere_call, call, v->calls, v->i->n) {
 		if (!is_needy(v, call))
 			continue;
 		if (known)

@@ -219,8 +219,7 @@ void far_receivers_put(struct far_receivers *f, const struct matching *m, struct
 		words_put(to, clocks_ns(clocks, s->ticks));
 		put_dids(m, s->destination, &s->did, paths, to);
 	}
-	for (size_t i = 0; i < f->n_calls; i++) {
-		const struct far_wait *w = &f->calls[i];
+	EACH(const struct far_wait, w, f->calls, f->n_calls) {
 		struct far_dids did = {.n = 0};
 
 		add_dids(&did, histories_of(m), w->history, w->ticks);

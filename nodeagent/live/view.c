@@ -233,9 +233,7 @@ static void merge_names(struct live_view *to, const struct live_view *from)
 
 void live_add_off(struct live_view *v, const struct live_off *o)
 {
-	for (size_t i = 0; i < v->n_off; i++) {
-		struct live_off *to = &v->off[i];
-
+	EACH(struct live_off, to, v->off, v->n_off) {
 		if (strcmp(to->name, o->name))
 			continue;
 		add32(&to->nodes, o->nodes);

@@ -108,9 +108,7 @@ void codemap_add(struct codemap *map, const struct wire_module *m, const char *p
 
 	if (m->high <= m->low || m->build_id_bytes > WIRE_BUILD_ID)
 		return;
-	for (size_t i = 0; i < map->n_holes; i++) {
-		const struct hole *h = &map->holes[i];
-
+	EACH(const struct hole, h, map->holes, map->n_holes) {
 		if (!low_halves_meet(h->low, h->high, m->low, m->high))
 			continue;
 		met = h;
@@ -249,9 +247,7 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_locat
 	uint32_t epoch = wide ? (key >> KEY_WIDE_EPOCH_SHIFT) & 0xfff : (uint32_t)(key >> 32);
 	uint64_t address = key & KEY_ADDRESS_MASK;
 
-	for (size_t i = 0; i < map->n; i++) {
-		const struct module *m = &map->modules[i];
-
+	EACH(const struct module, m, map->modules, map->n) {
 		if (!in_epoch(m, epoch))
 			continue;
 		if (wide ? address >= m->low && address < m->high

@@ -50,12 +50,9 @@ static int64_t certain_ns(const struct profile *p)
 {
 	int64_t least = INT64_MAX;
 
-	for (size_t i = 0; i < p->n_ends; i++) {
-		const struct profile_bad_end *e = &p->ends[i];
-
+	EACH(const struct profile_bad_end, e, p->ends, p->n_ends)
 		if (is_known(e) && e->end_ns + (int64_t)e->error_ns < least)
 			least = e->end_ns + (int64_t)e->error_ns;
-	}
 	return least;
 }
 

@@ -71,9 +71,7 @@ static void fold_pairs(struct profile *p, uint32_t ranks)
 /* Threads of several ranks are not told apart. */
 static void fold_thread_pairs(struct profile *p, uint32_t ranks)
 {
-	for (size_t i = 0; i < p->n_thread_pairs; i++) {
-		struct profile_thread_pair *q = &p->thread_pairs[i];
-
+	EACH(struct profile_thread_pair, q, p->thread_pairs, p->n_thread_pairs) {
 		q->from = group_of(q->from, ranks);
 		q->to = group_of(q->to, ranks);
 		q->from_thread = q->to_thread = PROFILE_NONE;

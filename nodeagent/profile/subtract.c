@@ -171,9 +171,7 @@ void profile_subtract(struct profile *now, const struct profile *before)
 	subtract_stacks(now, before, same);
 	then = before ? with_stacks_of(before, now, same) : NULL;
 	subtract_lists(now, then);
-	for (size_t i = 0; i < now->n_functions; i++) {
-		struct profile_function *f = &now->functions[i];
-
+	EACH(struct profile_function, f, now->functions, now->n_functions) {
 		f->min_ns = f->max_ns = f->ns;
 		f->sumsq_ns2 = (unsigned __int128)f->ns * f->ns;
 	}

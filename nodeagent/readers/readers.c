@@ -185,9 +185,7 @@ static bool read_round(struct readers *r, uint64_t *bytes)
 	if (!find_jobs(r))
 		return false;
 	team_run(r->team, r->n_jobs, read_own, r);
-	for (size_t i = 0; i < r->n_jobs; i++) {
-		const struct job *j = &r->jobs[i];
-
+	EACH(const struct job, j, r->jobs, r->n_jobs) {
 		host->drained_bytes += j->bytes;
 		r->together += j->bytes;
 		*bytes += j->bytes + drain_common(j->thread, j->index, j->damage);

@@ -53,8 +53,8 @@ static void define_counters(struct recorder *s)
 		s->counters[i] = vfd_define_counter(s->writer, &told);
 	}
 	s->n_counters = wanted->n;
-	for (size_t i = 0; i < c->hwprof_observables.n; i++) {
-		const struct conf_observable *o = &c->hwprof_observables.observables[i];
+	EACH(const struct conf_observable, o, c->hwprof_observables.observables,
+		c->hwprof_observables.n) {
 		const struct vfd_observable told = {
 			.name = o->name, .formula = o->formula, .unit = o->unit};
 

@@ -180,8 +180,7 @@ void recorder_name_functions(struct recorder *s)
 void recorder_sources(struct recorder *s)
 {
 	symcache_read_sources(s->host->symbols);
-	for (size_t i = 0; i < s->n_named; i++) {
-		const struct recorder_named *n = &s->named[i];
+	EACH(const struct recorder_named, n, s->named, s->n_named) {
 		const struct source_place place = symcache_source_of(s->host->symbols, n->name);
 
 		if (place.file)

@@ -443,8 +443,7 @@ void columns_members(struct json *j, const struct list *l, const struct row *row
 	const struct list_keys *keys = keys_of(row->r, l);
 	char *to = NULL; /* of a run, or NULL */
 
-	for (size_t i = 0; i < keys->n; i++) {
-		const struct column_key *k = &keys->of[i];
+	EACH(const struct column_key, k, keys->of, keys->n) {
 		char *end;
 
 		if (k->c->where && !k->c->where(row))

@@ -226,9 +226,7 @@ static void cell_quantity(struct table *t, const struct column *c, const struct 
 
 void columns_row(struct table *t, const struct list *l, unsigned asked, const struct row *row)
 {
-	for (size_t i = 0; i < l->n_columns; i++) {
-		const struct column *c = &l->columns[i];
-
+	EACH(const struct column, c, l->columns, l->n_columns) {
 		if (!in_log(c, asked))
 			continue;
 		if (c->mark && c->mark(row))

@@ -122,8 +122,7 @@ static void put_shares(struct digest_lines *l)
 
 static void put_top(struct digest_lines *l)
 {
-	for (size_t i = 0; i < l->d.n_top; i++) {
-		const struct digest_function *top = &l->d.top[i];
+	EACH(const struct digest_function, top, l->d.top, l->d.n_top) {
 		FILE *f = begin_line(l);
 		char time[48];
 

@@ -249,9 +249,7 @@ double efficiency_offload(const struct profile *p)
 {
 	double host = 0.0, gpu = 0.0;
 
-	for (size_t i = 0; i < p->n_rank_times; i++) {
-		const struct profile_rank_time *t = &p->rank_times[i];
-
+	EACH(const struct profile_rank_time, t, p->rank_times, p->n_rank_times) {
 		if (!efficiency_counts(p, t) || !(t->flags & RANK_HAS_GPU))
 			continue;
 		host += s_of(t->useful_ns) + s_of(t->openmp_wait_ns) + s_of(t->openmp_idle_ns) +

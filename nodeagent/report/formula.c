@@ -397,9 +397,7 @@ double formula_value(const struct formula *f, const double *values)
 		*stack = f->most <= ARRAY_SIZE(small) ? small : xmalloc(f->most * sizeof(*stack));
 	double *top = stack, result; /* one past the last */
 
-	for (size_t i = 0; i < f->n; i++) {
-		const struct step *s = &f->steps[i];
-
+	EACH(const struct step, s, f->steps, f->n) {
 		switch (s->what) {
 		case NUMBER:
 			*top++ = s->number;

@@ -71,8 +71,7 @@ struct gpu_efficiency gpu_efficiency(const struct profile *p)
 	struct gpu_efficiency e = {0};
 	double most_useful = 0, most_active = 0;
 
-	for (size_t i = 0; i < p->n_gpu_devices; i++) {
-		const struct profile_gpu_device *d = &p->gpu_devices[i];
+	EACH(const struct profile_gpu_device, d, p->gpu_devices, p->n_gpu_devices) {
 		double useful = 1e-9 * (double)d->kernel_ns, active = 1e-9 * (double)d->busy_ns;
 
 		e.devices++;

@@ -79,8 +79,7 @@ static void divide_excess(struct main_loop *l, const struct usual *u)
 	struct loop_excess *to = &l->parts;
 	double all = 0.0;
 
-	for (size_t i = 0; i < l->n_steps; i++) {
-		const struct loop_step *s = &l->steps[i];
+	EACH(const struct loop_step, s, l->steps, l->n_steps) {
 		const double wait = above_usual(s, u, WAIT), transfer = above_usual(s, u, TRANSFER),
 			     off = above_usual(s, u, OFF), work = above_usual(s, u, WORK),
 			     sum = wait + transfer + off + work,
@@ -201,8 +200,7 @@ static void find_efficiencies(struct main_loop *l)
 {
 	struct times all = {.busy = 0.0}, of[LOOP_KINDS] = {{.busy = 0.0}};
 
-	for (size_t i = 0; i < l->n_steps; i++) {
-		struct loop_step *s = &l->steps[i];
+	EACH(struct loop_step, s, l->steps, l->n_steps) {
 		struct times own = {.busy = 0.0};
 
 		add_times(&own, s);

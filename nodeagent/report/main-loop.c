@@ -130,8 +130,7 @@ static void read_steps(const struct profile *p, const struct choice *c, struct m
 	struct sums *s = NULL;
 	size_t cap = 0, n = 0;
 
-	for (size_t i = 0; i < p->n_iterations; i++) {
-		const struct profile_iteration *q = &p->iterations[i];
+	EACH(const struct profile_iteration, q, p->iterations, p->n_iterations) {
 		uint64_t run;
 
 		if (q->stack != c->stack)
@@ -235,9 +234,7 @@ static struct loop_kind kind_of(const struct main_loop *l, unsigned kind, double
 	uint64_t last = 0;
 	bool regular = true;
 
-	for (size_t i = 0; i < l->n_steps; i++) {
-		const struct loop_step *s = &l->steps[i];
-
+	EACH(const struct loop_step, s, l->steps, l->n_steps) {
 		if (s->kind != kind)
 			continue;
 		v[k.n] = s->mean;

@@ -66,8 +66,7 @@ int measures_write(const char *dir, const struct result *log, const struct repor
 {
 	int first = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(measures); i++) {
-		const struct measure *m = &measures[i];
+	EACH(const struct measure, m, measures, ARRAY_SIZE(measures)) {
 		struct result file = *log;
 		int rc;
 

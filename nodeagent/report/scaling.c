@@ -97,8 +97,7 @@ static void compare_calls(
 {
 	double total = 0.0, per_rank = 0.0, all = 0.0;
 
-	for (size_t i = 0; i < run->n_functions; i++) {
-		const struct scaling_function *f = &run->functions[i];
+	EACH(const struct scaling_function, f, run->functions, run->n_functions) {
 		const struct scaling_function *there =
 			reference->n_functions
 				? bsearch(f, reference->functions, reference->n_functions,

@@ -155,8 +155,7 @@ static struct wait_activity greatest_of(struct wait_activity *all, size_t n)
 
 static void find_activities(struct waits *w, const struct profile *p)
 {
-	for (size_t i = 0; i < w->n_places; i++) {
-		struct wait_place *at = &w->places[i];
+	EACH(struct wait_place, at, w->places, w->n_places) {
 		struct wait_activity *first = &w->activities[w->n_activities];
 
 		for (size_t k = 0; k < at->n_late; k++)

@@ -119,8 +119,7 @@ static void tell_names_apart(struct names *names)
 	struct taken shown = {.columns = 0};
 
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < names->n; i++) {
-			struct name *name = &names->at[i];
+		EACH(struct name, name, names->at, names->n) {
 			char *text = name->shown;
 
 			if (pass != (strcmp(text, name->raw) != 0))

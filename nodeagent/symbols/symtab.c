@@ -100,8 +100,7 @@ static void keep_best(struct symtab *t)
 	uint64_t covered = 0; /* by functions of known size */
 	size_t kept = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		struct function *f = &t->functions[i];
+	EACH(struct function, f, t->functions, t->n) {
 		struct function *last = kept ? &t->functions[kept - 1] : NULL;
 
 		if (last && last->start == f->start) {

@@ -206,9 +206,7 @@ int cmd_config(int argc, char **argv)
 	lenient = take_option(&argc, argv, "--lenient");
 	if (argc < 2)
 		return print_usage(stderr, 2);
-	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
-		const struct action *a = &actions[i];
-
+	EACH(const struct action, a, actions, ARRAY_SIZE(actions)) {
 		if (strcmp(argv[1], a->name) != 0)
 			continue;
 		if (argc != (a->argument ? 3 : 2)) {

@@ -32,8 +32,7 @@ static const char usage[] =
 static void print_csv(const struct findings *all)
 {
 	puts("rule,seconds,percent,text,evidence,try,manual");
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *f = &all->at[i];
+	EACH(const struct finding, f, all->at, all->n) {
 		char *evidence = finding_evidence_text(f);
 		const char *const texts[] = {f->text, evidence, f->advice, f->section};
 

@@ -40,16 +40,13 @@ static void print_csv(const struct run *run)
 	     "parallel_efficiency,load_balance,communication_efficiency,cause");
 	if (!main_loop_of(run->p, &l))
 		return;
-	for (size_t i = 0; i < l.n_steps; i++) {
-		const struct loop_step *s = &l.steps[i];
-
+	EACH(const struct loop_step, s, l.steps, l.n_steps)
 		printf("%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%u,%.9f,%.9f,%.9f,%" PRIu64 ",%" PRIu32
 		       ",%.9f,%.9f,%.9f,%" PRIu32 ",%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%s\n",
 			s->first, s->n, s->ranks, s->kind, s->mean, s->least, s->most, s->at,
 			s->rank, s->mpi, s->busy, s->busiest, s->by, s->wait, s->off, s->by_off,
 			s->efficiency.parallel, s->efficiency.balance, s->efficiency.communication,
 			s->cause ? loop_cause_name(s->cause) : "");
-	}
 	main_loop_done(&l);
 }
 

@@ -89,8 +89,7 @@ static const struct run_option {
 static void print_usage(void)
 {
 	fputs(usage_head, stdout);
-	for (size_t i = 0; i < ARRAY_SIZE(run_options); i++) {
-		const struct run_option *o = &run_options[i];
+	EACH(const struct run_option, o, run_options, ARRAY_SIZE(run_options)) {
 		char left[64], letter[8] = "    ";
 
 		if (o->letter)

@@ -195,8 +195,7 @@ static int run_tool(const struct vftrace_tool *t, int argc, char **argv)
 
 bool vftrace_link(const char *name, int argc, char **argv, int *status)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
-		const struct vftrace_tool *t = &tools[i];
+	EACH(const struct vftrace_tool, t, tools, ARRAY_SIZE(tools)) {
 		const bool help = wants_help(argc, argv);
 
 		if (strcmp(name, t->name))

@@ -54,8 +54,7 @@ static void put_late_path(const struct run *run, const struct profile_wait *q)
 static void print_csv(const struct run *run, const struct waits *w)
 {
 	puts("kind,id,path,calls,t_s,rank,thread,rank_path,error_s");
-	for (size_t i = 0; i < w->n_places; i++) {
-		const struct wait_place *at = &w->places[i];
+	EACH(const struct wait_place, at, w->places, w->n_places) {
 		char *path = report_path(&run->r, at->stack);
 
 		for (size_t k = 0; k < at->n_late; k++) {

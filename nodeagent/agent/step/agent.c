@@ -103,8 +103,7 @@ static void see_ends(struct agent *a)
 {
 	struct in_step *s = a->step;
 
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		struct task *t = &s->tasks[i];
+	EACH(struct task, t, s->tasks, s->n_tasks) {
 		struct pollfd p = {t->pidfd, POLLIN, 0};
 
 		if (t->ended)

@@ -217,9 +217,7 @@ static void put_series(FILE *f, const struct metrics *m, const struct family *of
 
 static void write_families(FILE *f, const struct metrics *m)
 {
-	for (size_t k = 0; k < ARRAY_SIZE(families); k++) {
-		const struct family *of = &families[k];
-
+	EACH(const struct family, of, families, ARRAY_SIZE(families)) {
 		fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", of->name, of->help, of->name, of->type);
 		for (unsigned i = 0; i < (of->label ? of->n : 1); i++)
 			put_series(f, m, of, i);

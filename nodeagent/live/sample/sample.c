@@ -459,9 +459,7 @@ static void read_all(struct host *host)
 
 static void begin_paths(struct sampled_paths *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		struct sampled_path *p = &all->at[i];
-
+	EACH(struct sampled_path, p, all->at, all->n) {
 		p->sum = (struct live_path){.hash = p->hash,
 			.calls = p->ended_calls,
 			.ns = p->ended_ns,
@@ -557,8 +555,7 @@ static void add_request(const struct record_request *q, struct live_view *v)
 
 static void add_off(const struct sampler *s, struct live_view *v)
 {
-	for (size_t i = 0; i < s->host->n_switches; i++) {
-		const struct function_switch *u = &s->host->switches[i];
+	EACH(const struct function_switch, u, s->host->switches, s->host->n_switches) {
 		struct live_off o = {.nodes = 1, .functions = u->functions, .stamp = u->stamp};
 
 		memcpy(o.name, u->name, sizeof(o.name));

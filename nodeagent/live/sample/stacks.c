@@ -134,12 +134,9 @@ static void add_members(void *ctx, uint32_t first, int32_t stride, uint32_t n)
 /* Any member may end a wait of this process's; members are known by rows of their communicator. */
 static bool awaits_anyone(const struct stacks *s, uint64_t comm_id)
 {
-	for (size_t i = 0; i < s->where->n_waits; i++) {
-		const struct where_wait *wait = &s->where->waits[i];
-
+	EACH(const struct where_wait, wait, s->where->waits, s->where->n_waits)
 		if (wait->rank == s->rank && wait->peer == WHERE_ANY && wait->comm_id == comm_id)
 			return true;
-	}
 	return false;
 }
 

@@ -161,9 +161,7 @@ static bool find_stuck(struct waiters *all)
 
 	while (changed) {
 		changed = false;
-		for (size_t i = 0; i < all->n; i++) {
-			struct waiter *me = &all->at[i];
-
+		EACH(struct waiter, me, all->at, all->n) {
 			if (!me->stuck)
 				continue;
 			if (!all->looks--)

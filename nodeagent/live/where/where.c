@@ -74,9 +74,7 @@ void where_subtract_ranks(
 	for (uint32_t i = 0; i < of->n; i++) {
 		uint64_t from = of->run[i].first;
 
-		for (uint32_t k = 0; k < without->n; k++) {
-			const struct where_run *w = &without->run[k];
-
+		EACH(const struct where_run, w, without->run, without->n) {
 			if (w->last < from || w->first > of->run[i].last)
 				continue;
 			if (w->first > from)
@@ -140,9 +138,7 @@ void where_add_wait(struct where *w, const struct where_wait *s)
 
 void where_add_comm(struct where *w, const struct where_comm *c)
 {
-	for (size_t i = 0; i < w->n_comms; i++) {
-		struct where_comm *to = &w->comms[i];
-
+	EACH(struct where_comm, to, w->comms, w->n_comms) {
 		if (to->id != c->id || to->call != c->call)
 			continue;
 		where_merge_ranks(&to->ranks, &c->ranks);

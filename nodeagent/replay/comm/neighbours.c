@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/trace/collective.h"
 #include "nodeagent/replay/comm/internal.h"
 
@@ -274,8 +275,7 @@ static void tell_each(struct traffic *t, const struct pending *p, bool received,
 	if (!n || s->ranks != n || !is_complete(s) ||
 		(is_even ? bytes % n != 0 : !k || k->n != n || !makes_up(k, bytes)))
 		return;
-	for (size_t i = 0; i < s->n_runs; i++) {
-		const struct wire_run *r = &s->runs[i];
+	EACH(const struct wire_run, r, s->runs, s->n_runs) {
 		const uint32_t count = (uint32_t)r->count, step = r->stride ? 1 : count;
 
 		for (uint32_t j = 0; j < count; j += step, at += step)

@@ -124,12 +124,9 @@ static uint32_t count_spawned(const struct sync *s, const struct comm *c, uint64
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < s->n_members; i++) {
-		const struct sync_member *m = &s->members[i];
-
+	EACH(const struct sync_member, m, s->members, s->n_members)
 		n += m->job_known &&
 		     (m->job == job ? comm_has_world(c, m->rank) : spawned_has(c, m->job, m->rank));
-	}
 	return n;
 }
 
@@ -169,9 +166,7 @@ static uint32_t count_local(const struct sync *s, const struct comm *c, uint64_t
 	if ((uint64_t)s->n_members * c->n_runs > (uint64_t)SEARCH_COSTS * c->members)
 		return count_by_rank(s, c, job);
 
-	for (size_t i = 0; i < s->n_members; i++) {
-		const struct sync_member *m = &s->members[i];
-
+	EACH(const struct sync_member, m, s->members, s->n_members) {
 		if (m->rank == last || !is_local(m, c, job))
 			continue;
 		last = m->rank;

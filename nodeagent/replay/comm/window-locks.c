@@ -155,9 +155,7 @@ static void end_epoch(struct window_locks *w, struct own_epoch *e)
 	const uint64_t n = kept->n < WINDOW_LOCKS_KEPT ? kept->n : WINDOW_LOCKS_KEPT;
 	struct own_epoch *place;
 
-	for (uint64_t i = 0; i < n; i++) {
-		const struct own_epoch *other = &kept->at[i];
-
+	EACH(const struct own_epoch, other, kept->at, n) {
 		if (!other->traffic)
 			continue;
 		lock_epoch_compare(&e->is, &other->is, count_lock, w);

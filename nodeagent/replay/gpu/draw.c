@@ -148,9 +148,7 @@ void gpu_draw_end(struct gpu *g, uint64_t ticks)
 {
 	struct gpu_drawing *d = &g->drawing;
 
-	for (size_t i = 0; i < d->n_tracks; i++) {
-		struct gpu_track *t = &d->tracks[i];
-
+	EACH(struct gpu_track, t, d->tracks, d->n_tracks) {
 		if (t->track && *d->writer)
 			vfd_track_end(t->track, ticks > t->last ? ticks : t->last);
 		map64_free(&t->stacks);

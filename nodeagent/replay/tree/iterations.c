@@ -114,8 +114,7 @@ static struct callee *longest_callee(struct iterations *all, uint64_t took, uint
 	uint64_t most = took > mean ? (took - mean) / 2 : 0;
 	struct callee *longest = NULL;
 
-	for (unsigned i = 0; i < all->n_callees; i++) {
-		struct callee *c = &all->callees[i];
+	EACH(struct callee, c, all->callees, all->n_callees) {
 		uint64_t usual = usual_ticks(all, c, calls);
 
 		if (calls > 1) /* what many calls took longer is more than what this one did */
@@ -134,9 +133,7 @@ static __attribute__((noinline)) uint64_t compare_callees(struct iterations *all
 	const uint64_t calls = all->n + 1 - all->n_compared;
 	const struct callee *longest = longest_callee(all, took, calls);
 
-	for (unsigned i = 0; i < all->n_callees; i++) {
-		struct callee *c = &all->callees[i];
-
+	EACH(struct callee, c, all->callees, all->n_callees) {
 		c->usual += c == longest ? usual_ticks(all, c, calls) : c->open;
 		c->ticks += c->open;
 		c->open = 0;

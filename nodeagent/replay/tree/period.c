@@ -224,13 +224,10 @@ void period_left(struct period *p, const struct node *n, uint64_t until)
 {
 	unsigned shift;
 
-	for (unsigned i = 0; i < p->n; i++) {
-		struct path *at = &p->at[i];
-
+	EACH(struct path, at, p->at, p->n)
 		if (at->loop.is_first && at->loop.iterations &&
 			n->calls >= iterations_count(at->loop.iterations, &shift))
 			at->tail = until;
-	}
 }
 
 /* ---- what is known of them --------------------------------------------------------------- */
@@ -252,9 +249,7 @@ bool period_loop(const struct period *p, size_t i, struct period_loop *l)
 
 void period_end(struct period *p)
 {
-	for (unsigned i = 0; i < p->n; i++) {
-		struct path *at = &p->at[i];
-
+	EACH(struct path, at, p->at, p->n) {
 		if (!at->loop.is_first || !at->loop.iterations ||
 			(int64_t)(at->tail - at->last_end) <= 0)
 			continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/replay/window/lock-epoch.h"
+#include "nodeagent/base/util.h"
 
 #include "mpi_id.h"
 #include "shm/message.h"
@@ -80,11 +81,8 @@ void lock_epoch_compare(const struct lock_epoch *a, const struct lock_epoch *b,
 
 	if (!in_conflict(a, b))
 		return;
-	for (uint32_t i = 0; i < a->n; i++) {
-		const struct lock_call *call = &a->calls[i];
-
+	EACH(const struct lock_call, call, a->calls, a->n)
 		if (span_of(call->enter, b->last.enter) && span_of(b->last.enter, call->leave) &&
 			(call->asks || is_second))
 			waited(arg, a, call, b);
-	}
 }

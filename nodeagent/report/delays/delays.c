@@ -72,9 +72,7 @@ static void add_target(struct flow *f, const struct wait_place *at, size_t k)
 
 	for (size_t i = k; i < at->n_late; i++)
 		t.ns += at->late[i]->late == t.late ? (double)at->late[i]->ns : 0.0;
-	for (size_t i = 0; i < at->n_activities; i++) {
-		const struct wait_activity *a = &at->activities[i];
-
+	EACH(const struct wait_activity, a, at->activities, at->n_activities) {
 		if (a->late != t.late)
 			continue;
 		add_part(f, &t, a->stack, a->ns);
@@ -105,8 +103,7 @@ static void find_states(struct flow *f)
 		if (!n || by_state(&f->states[i], &f->states[n - 1]))
 			f->states[n++] = f->states[i];
 	f->n_states = n;
-	for (size_t i = 0; i < f->n_parts; i++) {
-		struct part *part = &f->parts[i];
+	EACH(struct part, part, f->parts, f->n_parts) {
 		const struct state key = {.rank = part->rank, .stack = part->stack};
 
 		part->state = bsearch(&key, f->states, n, sizeof(key), by_state);
@@ -249,18 +246,14 @@ static double pass_on(struct flow *f)
 
 	for (size_t i = 0; i < f->n_targets; i++)
 		f->targets[i].comes = 0.0;
-	for (size_t i = 0; i < f->n_states; i++) {
-		struct state *s = &f->states[i];
-
+	EACH(struct state, s, f->states, f->n_states) {
 		s->kept += s->moving * (1.0 - s->passed);
 		for (size_t k = 0; k < s->n_edges; k++)
 			f->targets[f->edges[s->edges + k].target].comes +=
 				s->moving * s->passed * f->edges[s->edges + k].ns;
 		s->moving = 0.0;
 	}
-	for (size_t i = 0; i < f->n_targets; i++) {
-		const struct target *t = &f->targets[i];
-
+	EACH(const struct target, t, f->targets, f->n_targets) {
 		for (size_t k = 0; k < t->n_parts && t->comes > 0.0; k++)
 			f->parts[t->parts + k].state->moving +=
 				t->comes * f->parts[t->parts + k].ns / t->ns;
@@ -343,8 +336,7 @@ ORDER_BY(by_cost, struct wait_cause,
 
 void delays_join(const struct delays *d, struct waits *w)
 {
-	for (size_t i = 0; i < w->n_causes; i++) {
-		struct wait_cause *c = &w->causes[i];
+	EACH(struct wait_cause, c, w->causes, w->n_causes) {
 		double cost_ns = 0.0;
 
 		c->cost_ns = c->ns;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank, or the ranks of one node, have more work than the others, which wait for them. */
 #include "nodeagent/report/findings/internal.h"
-#include "nodeagent/base/util.h"
 
 #include <stdlib.h>
 
@@ -57,11 +56,8 @@ static uint32_t count_slow(const struct facts *facts)
 	const double limit = 0.5 * (e->outside_s + e->outside_max_s);
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < facts->p->n_rank_times; i++) {
-		const struct profile_rank_time *t = &facts->p->rank_times[i];
-
+	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
 		n += efficiency_counts(facts->p, t) && outside_of(e, t) >= limit;
-	}
 	return n;
 }
 
@@ -69,13 +65,10 @@ static const struct profile_rank_time *least_of(const struct facts *facts)
 {
 	const struct profile_rank_time *least = NULL;
 
-	for (size_t i = 0; i < facts->p->n_rank_times; i++) {
-		const struct profile_rank_time *t = &facts->p->rank_times[i];
-
+	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
 		if (efficiency_counts(facts->p, t) &&
 			(!least || outside_of(&facts->e, t) < outside_of(&facts->e, least)))
 			least = t;
-	}
 	return least;
 }
 
@@ -226,8 +219,7 @@ static struct of_host slowest_node(const struct facts *facts)
 	struct of_host *at = xcalloc(p->n_rank_times + 1, sizeof(*at)), slowest = {.host = NULL};
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_rank_times; i++) {
-		const struct profile_rank_time *t = &p->rank_times[i];
+	EACH(const struct profile_rank_time, t, p->rank_times, p->n_rank_times) {
 		const char *host = efficiency_host(p, t->rank);
 
 		if (efficiency_counts(p, t) && host)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time in MPI, by what explains it. */
 #include "nodeagent/report/findings/internal.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/report/waits.h"
 
 #include <stdlib.h>
@@ -120,12 +119,9 @@ static double without_cpu(const struct facts *facts)
 /* The time in MPI of the rank with the most work: it does not wait for another one's work. */
 static double mpi_of_slowest(const struct facts *facts)
 {
-	for (size_t i = 0; i < facts->p->n_rank_times; i++) {
-		const struct profile_rank_time *t = &facts->p->rank_times[i];
-
+	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
 		if (profile_rank_shown(facts->p, t->rank) == facts->e.rank_max)
 			return s_of(t->mpi_ns);
-	}
 	return 0.0;
 }
 

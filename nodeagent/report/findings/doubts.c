@@ -108,8 +108,7 @@ static uint64_t worst_clock(const struct profile *p, const char **host)
 {
 	uint64_t worst = 0;
 
-	for (size_t i = 0; i < p->n_agents; i++) {
-		const struct profile_agent *a = &p->agents[i];
+	EACH(const struct profile_agent, a, p->agents, p->n_agents) {
 		uint64_t error = a->clock.error_ns;
 
 		if (a->missing || a->clock.state == PROFILE_CLOCK_REFERENCE)

@@ -51,9 +51,7 @@ bool look_mpi_io(const struct facts *facts, struct finding *f)
 	const struct profile_function *most = NULL;
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < p->n_functions; i++) {
-		const struct profile_function *is = &p->functions[i];
-
+	EACH(const struct profile_function, is, p->functions, p->n_functions) {
 		if (strncmp(report_function(is), "MPI_File_", strlen("MPI_File_")))
 			continue;
 		ns += is->ns;

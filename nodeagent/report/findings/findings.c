@@ -139,9 +139,7 @@ double finding_percent(const struct findings *all, const struct finding *f)
 static void put_evidence(struct json *j, const struct finding *f)
 {
 	json_object(j, "evidence");
-	for (size_t i = 0; i < f->n_evidence; i++) {
-		const struct evidence *e = &f->evidence[i];
-
+	EACH(const struct evidence, e, f->evidence, f->n_evidence) {
 		switch (e->kind) {
 		case EVIDENCE_COUNT:
 			json_uint(j, e->key, e->count);
@@ -161,9 +159,7 @@ static void put_evidence(struct json *j, const struct finding *f)
 void findings_json(struct json *j, const struct findings *all)
 {
 	json_array(j, "findings");
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *f = &all->at[i];
-
+	EACH(const struct finding, f, all->at, all->n) {
 		json_object(j, NULL);
 		json_string(j, "rule", f->rule);
 		json_string(j, "text", f->text);

@@ -36,8 +36,7 @@ static bool is_cxx_without_headers(const struct report *r)
 {
 	bool is_cxx = false;
 
-	for (size_t i = 0; i < r->p->n_stacks; i++) {
-		const struct profile_stack *s = &r->p->stacks[i];
+	EACH(const struct profile_stack, s, r->p->stacks, r->p->n_stacks) {
 		const struct profile_source *at =
 			s->calls ? report_source(r, r->p->names[s->name]) : NULL;
 
@@ -55,14 +54,11 @@ bool look_headers(const struct facts *facts, struct finding *f)
 	const struct report_group *most = NULL;
 	double own_s;
 
-	for (size_t i = 0; i < r->n_groups_used; i++) {
-		const struct report_group *g = &r->groups[i];
-
+	EACH(const struct report_group, g, r->groups, r->n_groups_used)
 		if (r->part[g->name] == DIGEST_COMPUTING &&
 			r->parent[r->members[g->first]] != PROFILE_NONE &&
 			(!most || g->excl_ns > most->excl_ns))
 			most = g;
-	}
 	own_s = most ? s_of(most->excl_ns) : 0.0;
 	if (!most || own_s <= ALONE * computing_s || computing_s <= MUCH * facts->all_s ||
 		!is_cxx_without_headers(r))

@@ -39,8 +39,7 @@ struct latest latest_of(const struct profile *p)
 	delays_of(p, &d);
 	delays_join(&d, &w);
 	l.all_ns = w.ns;
-	for (size_t i = 0; i < w.n_causes; i++) {
-		const struct wait_cause *c = &w.causes[i];
+	EACH(const struct wait_cause, c, w.causes, w.n_causes) {
 		const struct late late = {c->rank, c->ns, c->cost_ns};
 
 		if (c->rank == PROFILE_ELSEWHERE)

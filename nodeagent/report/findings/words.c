@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences and their evidence. */
 #include "nodeagent/report/findings/internal.h"
-#include "nodeagent/base/util.h"
 
 #include <stdarg.h>
 #include <stdio.h>

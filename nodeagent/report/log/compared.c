@@ -11,9 +11,7 @@ static struct profile_compared sum_of(const struct profile *p)
 {
 	struct profile_compared sum = {0};
 
-	for (size_t i = 0; i < p->n_compared; i++) {
-		const struct profile_compared *c = &p->compared[i];
-
+	EACH(const struct profile_compared, c, p->compared, p->n_compared) {
 		MOST(&sum, c, log2);
 		sum.calls += c->calls;
 		sum.unknown += c->unknown;
@@ -69,9 +67,7 @@ void print_sampled(FILE *f, const struct profile *p)
 {
 	struct profile_sampled sum = {0};
 
-	for (size_t i = 0; i < p->n_sampled; i++) {
-		const struct profile_sampled *s = &p->sampled[i];
-
+	EACH(const struct profile_sampled, s, p->sampled, p->n_sampled) {
 		MOST(&sum, s, log2);
 		sum.calls += s->calls;
 		sum.kept += s->kept;

@@ -23,9 +23,7 @@ void section_digest(FILE *f, const struct report *r)
 static void write_top(struct json *j, const struct report *r, const struct digest *d)
 {
 	json_array(j, "top");
-	for (size_t i = 0; i < d->n_top; i++) {
-		const struct digest_function *top = &d->top[i];
-
+	EACH(const struct digest_function, top, d->top, d->n_top) {
 		json_object(j, NULL);
 		json_string(j, "function", r->shown[top->name]);
 		json_string(

@@ -80,11 +80,8 @@ static void add_times(const struct report *r, struct few_samples *few)
 			few->excl_ns += ns;
 		}
 	}
-	for (size_t k = 0; k < r->p->n_stack_samples; k++) {
-		const struct profile_stack_samples *s = &r->p->stack_samples[k];
-
+	EACH(const struct profile_stack_samples, s, r->p->stack_samples, r->p->n_stack_samples)
 		few->rows[shown_with(r, few, s->stack)].samples += s->own;
-	}
 }
 
 struct few_samples *few_samples_new(const struct report *r)
@@ -94,11 +91,8 @@ struct few_samples *few_samples_new(const struct report *r)
 	if (!r->p->n_stack_samples || !r->c->profile_table_min_samples)
 		return NULL;
 	few = xcalloc(1, sizeof(*few) + r->p->n_stacks * sizeof(*few->rows));
-	for (size_t k = 0; k < r->p->n_stack_samples; k++) {
-		const struct profile_stack_samples *s = &r->p->stack_samples[k];
-
+	EACH(const struct profile_stack_samples, s, r->p->stack_samples, r->p->n_stack_samples)
 		few->rows[s->stack].is_folded = has_few(r, s);
-	}
 	show_callers(r, few);
 	add_times(r, few);
 	return few;

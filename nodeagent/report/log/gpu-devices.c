@@ -149,13 +149,10 @@ static uint64_t bytes_between(const struct profile *p, const struct profile_gpu_
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < p->n_gpu_links; i++) {
-		const struct profile_gpu_link *l = &p->gpu_links[i];
-
+	EACH(const struct profile_gpu_link, l, p->gpu_links, p->n_gpu_links)
 		if (is_between(l) && l->from[0] == from->uuid[0] && l->from[1] == from->uuid[1] &&
 			l->to[0] == to->uuid[0] && l->to[1] == to->uuid[1])
 			bytes += l->bytes;
-	}
 	return bytes;
 }
 

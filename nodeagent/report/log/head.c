@@ -93,9 +93,7 @@ void section_banner(FILE *f, const struct report *r)
 
 	if (first && first->end == PROCESS_EXITED) /* signals came after it */
 		return;
-	for (size_t i = 0; i < p->n_dead; i++) {
-		const struct profile_process *d = &p->dead[i];
-
+	EACH(const struct profile_process, d, p->dead, p->n_dead) {
 		/* the death of a helper process is not the death of an MPI job */
 		if (d->end != PROCESS_KILLED || d->exit_status <= 0 ||
 			(p->world_size && d->rank >= PROFILE_UNRANKED))

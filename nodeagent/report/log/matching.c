@@ -144,9 +144,7 @@ static bool has_threads(const struct profile *p)
 	size_t n = 0;
 	bool found = false;
 
-	for (size_t i = 0; i < p->n_thread_pairs; i++) {
-		const struct profile_thread_pair *q = &p->thread_pairs[i];
-
+	EACH(const struct profile_thread_pair, q, p->thread_pairs, p->n_thread_pairs) {
 		ends[n++] = (struct end){q->from, q->from_thread};
 		ends[n++] = (struct end){q->to, q->to_thread};
 	}

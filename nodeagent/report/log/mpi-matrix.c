@@ -157,8 +157,7 @@ static void matrix_init(struct matrix *m, const struct report *r)
 		m->per = (m->per + p->pair_ranks - 1) / p->pair_ranks * p->pair_ranks;
 	for (uint64_t i = 0; i < m->n; i += m->per)
 		m->used[i / m->per] = true;
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const struct profile_pair *q = &p->pairs[i];
+	EACH(const struct profile_pair, q, p->pairs, p->n_pairs) {
 		uint64_t from = group_of(m, q->from), to = group_of(m, q->to);
 
 		m->used[from] = m->used[to] = true;
@@ -305,9 +304,7 @@ static size_t find_peers(const struct profile *p, uint32_t rank, struct peer_sum
 	struct peer_sums *at = xcalloc(2 * p->n_pairs, sizeof(*at));
 	size_t n = 0, kept = 0;
 
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const struct profile_pair *q = &p->pairs[i];
-
+	EACH(const struct profile_pair, q, p->pairs, p->n_pairs) {
 		if (q->from == rank && (q->sends || q->bytes_sent))
 			at[n++] = (struct peer_sums){
 				.rank = q->to, .sends = q->sends, .bytes_sent = q->bytes_sent};

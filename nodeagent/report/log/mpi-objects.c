@@ -78,9 +78,7 @@ void section_sizes(FILE *f, const struct report *r)
 	for (size_t i = 0; i < p->n_sizes; i++)
 		if (number_of(&p->sizes[i]) > most)
 			most = number_of(&p->sizes[i]);
-	for (size_t i = 0; i < p->n_sizes; i++) {
-		const struct profile_size *s = &p->sizes[i];
-
+	EACH(const struct profile_size, s, p->sizes, p->n_sizes) {
 		if (!number_of(s) || s->log2 > 64)
 			continue;
 		for (; next > 1 && next < s->log2; next++) {

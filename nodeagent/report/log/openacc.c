@@ -163,11 +163,8 @@ void section_openacc_times(FILE *f, const struct report *r)
 {
 	double s[OPENACC_WAIT + 1] = {0};
 
-	for (size_t i = 0; i < r->p->n_openacc; i++) {
-		const struct profile_openacc *o = &r->p->openacc[i];
-
+	EACH(const struct profile_openacc, o, r->p->openacc, r->p->n_openacc)
 		s[openacc_event_time(o->event)] += 1e-9 * (double)o->own_ns;
-	}
 	section_seconds(f, "Total OpenACC time:",
 		s[OPENACC_COMPUTE] + s[OPENACC_DATA] + s[OPENACC_WAIT] + s[OPENACC_OTHER]);
 	section_seconds(f, "   Compute:", s[OPENACC_COMPUTE]);

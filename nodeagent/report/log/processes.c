@@ -143,9 +143,7 @@ static void print_programs(FILE *f, const struct profile *p)
 
 static void print_incomplete(FILE *f, const struct profile *p)
 {
-	for (size_t k = 0; k < p->n_processes; k++) {
-		const struct profile_process *q = &p->processes[k];
-
+	EACH(const struct profile_process, q, p->processes, p->n_processes) {
 		if (!q->quarantined)
 			continue;
 		fprintf(f, "The data of rank %" PRIu32 " (pid %d) are not complete: ",

@@ -25,8 +25,7 @@ static void print_option(FILE *f, const struct report *r)
 	const char *before = "Left out by the compiler they cost nothing:\n"
 			     "   -finstrument-functions-exclude-function-list=";
 
-	for (size_t i = 0; i < r->p->n_switched; i++) {
-		const struct profile_switched *s = &r->p->switched[i];
+	EACH(const struct profile_switched, s, r->p->switched, r->p->n_switched) {
 		const struct name_style style = {.strip_module_names = true, .keep_cxx = true};
 		char *name = name_shown(s->name, &style), *plain = text_plain(name);
 

@@ -11,7 +11,6 @@
 #include "conf/conf.h"
 #include "nodeagent/base/forest.h"
 #include "nodeagent/base/map.h"
-#include "nodeagent/base/util.h"
 #include "nodeagent/report/log/internal.h"
 
 #define THREAD_ROWS 200 /* more are not shown one by one */

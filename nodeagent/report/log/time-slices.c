@@ -33,8 +33,7 @@ static void measure_slices(const struct profile *p, struct cells *c)
 	}
 	do {
 		end = 0;
-		for (size_t i = 0; i < p->n_slices; i++) {
-			const struct profile_slice *s = &p->slices[i];
+		EACH(const struct profile_slice, s, p->slices, p->n_slices) {
 			const uint64_t number = s->number >> (c->log2 - s->log2);
 
 			end = number + 1 > end ? number + 1 : end;

@@ -315,8 +315,7 @@ static void write_causes(struct json *j, const char *key, const struct row *row)
 	const struct wait_place *at = row->at;
 
 	json_array(j, key);
-	for (size_t i = 0; i < at->n_activities; i++) {
-		const struct wait_activity *a = &at->activities[i];
+	EACH(const struct wait_activity, a, at->activities, at->n_activities) {
 		char *path = report_path(row->r, a->stack);
 
 		json_object(j, NULL);

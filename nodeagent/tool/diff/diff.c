@@ -78,8 +78,7 @@ static bool is_outermost(const char *path, size_t bytes)
 
 void diff_by_function(struct diff_profile *p)
 {
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		struct diff_stack *s = &p->stacks[i];
+	EACH(struct diff_stack, s, p->stacks, p->n_stacks) {
 		char *path = p->text.bytes + s->path;
 
 		if (!is_outermost(path, s->function_bytes))
@@ -344,8 +343,7 @@ const struct diff_row *diff_grown(const struct diff *d, double percent)
 {
 	const struct diff_row *most = NULL;
 
-	for (size_t i = 0; i < d->n_rows; i++) {
-		const struct diff_row *r = &d->rows[i];
+	EACH(const struct diff_row, r, d->rows, d->n_rows) {
 		bool certain = r->significant || isnan(r->imbalance_s);
 
 		if (certain && r->diff_s > percent / 100.0 * r->a_s &&

@@ -302,8 +302,7 @@ void diff_print_classic(const struct diff *d, FILE *f)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < d->n_rows; i++) {
-		const struct diff_row *r = &d->rows[i];
+	EACH(const struct diff_row, r, d->rows, d->n_rows) {
 		const struct diff_stack *s = r->a == DIFF_NONE ? stack_b(d, r) : stack_a(d, r);
 
 		if (s->function_bytes > width)
@@ -312,8 +311,7 @@ void diff_print_classic(const struct diff *d, FILE *f)
 	if (width > 80)
 		width = 80;
 	fputs("Function T1[s] T2[s] T_diff[s] T_diff[%] stackID\n", f);
-	for (size_t i = 0; i < d->n_rows; i++) {
-		const struct diff_row *r = &d->rows[i];
+	EACH(const struct diff_row, r, d->rows, d->n_rows) {
 		const struct diff_stack *s = r->a == DIFF_NONE ? stack_b(d, r) : stack_a(d, r);
 		double difference = r->a_s - r->b_s;
 		double percent = r->a_s > 0.0	    ? 100.0 * difference / r->a_s

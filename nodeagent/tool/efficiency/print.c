@@ -171,9 +171,7 @@ static void put_function(struct json *j, const char *name, const struct function
 {
 	json_object(j, NULL);
 	json_string(j, "function", name);
-	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-		const struct value *v = &values[i];
-
+	EACH(const struct value, v, values, ARRAY_SIZE(values)) {
 		if (!is_known(t, v))
 			continue;
 		if (v->kind == VALUE_COUNT)

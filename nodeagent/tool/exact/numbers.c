@@ -70,8 +70,7 @@ static void add_rows(struct wait_list *l, const struct exact *x, const struct ex
 	size_t n;
 	const struct causal_row *rows = causal_rows(x->run->c, which, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct causal_row *row = &rows[i];
+	EACH(const struct causal_row, row, rows, n) {
 		struct exact_wait *to;
 		uint32_t index;
 

@@ -100,9 +100,7 @@ static int read_vfp(const char *file, struct histogram *h, char **error)
 	if (!p)
 		return -1;
 	h->ranks = p->ranks;
-	for (size_t i = 0; i < p->n_sizes; i++) {
-		const struct profile_size *s = &p->sizes[i];
-
+	EACH(const struct profile_size, s, p->sizes, p->n_sizes) {
 		if (s->log2 >= HISTOGRAM_CLASSES)
 			continue;
 		add_messages(h, HISTOGRAM_SENDS, s->log2, s->sends, s->bytes_sent);

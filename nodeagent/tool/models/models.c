@@ -167,8 +167,7 @@ static void add_values(struct models *m, struct finding *f, const struct model_r
 {
 	const size_t n = m->n_rows;
 
-	for (size_t i = 0; i < f->n_found; i++) {
-		struct found *one = &f->found[i];
+	EACH(struct found, one, f->found, f->n_found) {
 		const struct model_row wanted = {.name = one->name};
 		struct model_row *row =
 			n ? bsearch(&wanted, m->rows, n, sizeof(*m->rows), by_row_name) : NULL;

@@ -48,8 +48,8 @@ static void add_node(struct ranks *r, const struct profile *node)
 		for (uint32_t i = 0; i < node->n_stacks; i++)
 			add_time(r, rank, number[i], node->stacks[i].excl_ns);
 	} else {
-		for (size_t i = 0; i < node->n_thread_stacks; i++) {
-			const struct profile_thread_stack *s = &node->thread_stacks[i];
+		EACH(const struct profile_thread_stack, s, node->thread_stacks,
+			node->n_thread_stacks) {
 			const uint32_t rank = node->ended_threads[s->thread].rank;
 
 			add_time(r, profile_rank_shown(r->whole, rank), number[s->stack],

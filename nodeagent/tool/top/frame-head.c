@@ -389,8 +389,7 @@ static char *join_parts(enum head_line line, const struct head *h, unsigned pres
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		const struct part *p = &parts[i];
+	EACH(const struct part, p, parts, ARRAY_SIZE(parts)) {
 		char *more, *longer;
 
 		if (p->line != line || p->out <= pressure)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <time.h>
 #include "nodeagent/base/json-write.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/print.h"
 #include "nodeagent/tool/top/shares.h"
@@ -114,9 +115,7 @@ static void efficiency_json(struct json *j, const struct live_view *v)
 static void nodes_json(struct json *j, const struct live_view *v)
 {
 	json_array(j, "nodes");
-	for (size_t i = 0; i < v->n_nodes; i++) {
-		const struct live_node *n = &v->nodes[i];
-
+	EACH(const struct live_node, n, v->nodes, v->n_nodes) {
 		json_object(j, NULL);
 		json_string(j, "node", n->host);
 		json_uint(j, "agent", n->agent);
@@ -139,9 +138,7 @@ static void nodes_json(struct json *j, const struct live_view *v)
 static void missing_json(struct json *j, const struct live_view *v)
 {
 	json_array(j, "missing");
-	for (size_t i = 0; i < v->n_missing; i++) {
-		const struct live_missing *m = &v->missing[i];
-
+	EACH(const struct live_missing, m, v->missing, v->n_missing) {
 		json_object(j, NULL);
 		json_string(j, "node", m->host[0] ? m->host : NULL);
 		json_uint(j, "agent", m->agent);
@@ -154,9 +151,7 @@ static void missing_json(struct json *j, const struct live_view *v)
 static void ranks_json(struct json *j, const struct live_view *v)
 {
 	json_array(j, "per_rank");
-	for (size_t i = 0; i < v->n_ranks; i++) {
-		const struct live_rank *r = &v->ranks[i];
-
+	EACH(const struct live_rank, r, v->ranks, v->n_ranks) {
 		json_object(j, NULL);
 		rank_number(j, "rank", r->rank);
 		json_string(j, "node", host_of(v, r->agent));
@@ -175,9 +170,7 @@ static void paths_json(struct json *j, const struct live_view *v)
 	char hash[24];
 
 	json_array(j, "paths");
-	for (size_t i = 0; i < v->n_paths; i++) {
-		const struct live_path *p = &v->paths[i];
-
+	EACH(const struct live_path, p, v->paths, v->n_paths) {
 		snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)p->hash);
 		json_object(j, NULL);
 		json_string(j, "path", p->text[0] ? p->text : NULL);

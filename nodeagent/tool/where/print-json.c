@@ -59,9 +59,7 @@ static void places_json(struct json *j, const struct where *w)
 	static const char *const states[] = {"running", "stopped", "ended"};
 
 	json_array(j, "places");
-	for (size_t i = 0; i < w->n_places; i++) {
-		const struct where_place *p = &w->places[i];
-
+	EACH(const struct where_place, p, w->places, w->n_places) {
 		json_object(j, NULL);
 		path_json(j, p->path);
 		json_string(j, "state", states[p->state]);
@@ -92,9 +90,7 @@ static void waits_json(struct json *j, const struct where *w)
 	static const char *const kinds[] = {"send", "receive"};
 
 	json_array(j, "waits");
-	for (size_t i = 0; i < w->n_waits; i++) {
-		const struct where_wait *s = &w->waits[i];
-
+	EACH(const struct where_wait, s, w->waits, w->n_waits) {
 		json_object(j, NULL);
 		json_uint(j, "rank", s->rank);
 		json_string(j, "for", kinds[s->kind]);

@@ -224,9 +224,7 @@ static void put_counters(struct out *o)
 		put_text(o->f, all[sums[i]].name ? all[sums[i]].name : "");
 		put_text(o->f, all[sums[i]].symbol ? all[sums[i]].symbol : "");
 	}
-	for (size_t i = 0; i < n_observables; i++) {
-		const struct vfd_observable *b = &observables[i];
-
+	EACH(const struct vfd_observable, b, observables, n_observables) {
 		if (!b->number)
 			continue;
 		put_text(o->f, b->name ? b->name : "");

@@ -65,9 +65,7 @@ static const struct cached *payload_of(struct messages *m, uint32_t block)
 	const struct read_block *b = &m->f->blocks[block];
 	struct cached *oldest = &m->cache[0];
 
-	for (unsigned i = 0; i < CACHED; i++) {
-		struct cached *c = &m->cache[i];
-
+	EACH(struct cached, c, m->cache, CACHED) {
 		if (c->block == block + 1) {
 			c->used = ++m->uses;
 			return c;

@@ -492,9 +492,7 @@ uint32_t vfd_comm_rank(const struct vfd_comm *c, uint32_t rank, bool remote)
 
 	if (rank >= (remote ? c->remote_size : c->size))
 		return VFD_NONE;
-	for (size_t i = 0; i < c->n_runs; i++) {
-		const struct wire_run *run = &c->runs[i];
-
+	EACH(const struct wire_run, run, c->runs, c->n_runs) {
 		if (run->count <= 0)
 			continue;
 		if (at < (uint64_t)run->count)

@@ -24,8 +24,7 @@ static bool begin_of(
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < files[i]->n_rounds; k++) {
-			const struct vfd_round *r = &files[i]->rounds[k];
+		EACH(const struct vfd_round, r, files[i]->rounds, files[i]->n_rounds) {
 			int64_t at;
 
 			if (r->number < least || r->number > most)

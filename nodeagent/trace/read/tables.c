@@ -321,9 +321,7 @@ void reader_finish_tables(struct vfd_file *f)
 		t->end = t->end ? reader_time(f, (uint64_t)t->end) : f->facts.end;
 		finish_track(f, &f->tracks[i]);
 	}
-	for (size_t i = 0; i < f->n_processes; i++) {
-		struct vfd_process *p = &f->processes[i];
-
+	EACH(struct vfd_process, p, f->processes, f->n_processes) {
 		if (p->parent >= f->n_processes)
 			p->parent = VFD_NONE;
 		p->start = reader_time(f, (uint64_t)p->start);

@@ -86,9 +86,7 @@ void reader_finish_clock(struct vfd_file *f)
 		f->facts.ns_per_unit = 1;
 	if (f->n_sync_points)
 		qsort(f->sync_points, f->n_sync_points, sizeof(*f->sync_points), by_raw);
-	for (size_t i = 0; i < f->n_sync_points; i++) {
-		const struct clock_sync_point *k = &f->sync_points[i];
-
+	EACH(const struct clock_sync_point, k, f->sync_points, f->n_sync_points) {
 		/* time must not run backwards */
 		if (n && (k->raw == f->sync_points[n - 1].raw ||
 				 saturated_difference(f->sync_points[n - 1].offset, k->offset) >=
