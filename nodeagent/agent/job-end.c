@@ -88,8 +88,7 @@ bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 		any_over |= s->what == JOB_DONE || (s->what == JOB_GONE && s->ever > 0);
 		ever += (unsigned)s->ever;
 		ended += s->ended;
-		if (s->world > world)
-			world = s->world;
+		world = MAX(world, s->world);
 	}
 	if (rule->all_must_end)
 		return all_done;

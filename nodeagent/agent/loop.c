@@ -217,20 +217,13 @@ static bool finished(struct agent *a, double *wait_s)
 	flight_exchange(a);
 	a->news = false;
 	now = agent_is_over(a, wait_s);
-	if (session < again)
-		again = session;
-	if (idle < again)
-		again = idle;
-	if (callers < again)
-		again = callers;
-	if (step < again)
-		again = step;
-	if (live < again)
-		again = live;
-	if (jobs < again)
-		again = jobs;
-	if (again < *wait_s)
-		*wait_s = again;
+	again = MIN(again, session);
+	again = MIN(again, idle);
+	again = MIN(again, callers);
+	again = MIN(again, step);
+	again = MIN(again, live);
+	again = MIN(again, jobs);
+	*wait_s = MIN(*wait_s, again);
 	return now;
 }
 
@@ -238,8 +231,7 @@ static int sleep_ms(const struct agent *a, double wait_s)
 {
 	if (somebody_deaf(a))
 		return DEAF_PERIOD_MS;
-	if (wait_s > NEVER_S)
-		wait_s = NEVER_S;
+	wait_s = MIN(wait_s, NEVER_S);
 	return wait_s <= 0 ? 0 : (int)(wait_s * 1000) + 1;
 }
 

@@ -293,8 +293,7 @@ static unsigned number_for(const struct folder *f, uint64_t run)
 	EACH(const struct kept, k, f->files, f->n) {
 		if (k->number && run && k->run == run)
 			return k->number;
-		if (k->number > most)
-			most = k->number;
+		most = MAX(most, k->number);
 	}
 	return most < OLD_MOST ? most + 1 : OLD_MOST;
 }

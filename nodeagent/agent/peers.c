@@ -248,15 +248,13 @@ static struct job_state present_state(const struct agent *a, int what)
 
 		if (!p->greeted || p->parent_traced)
 			continue;
-		if (size > s.world)
-			s.world = size;
+		s.world = MAX(s.world, size);
 		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
 	}
 	if (a->late_profile) {
 		s.ended += (int)(a->late_profile->ranks - a->late_profile->unranked);
 		s.ever += (int)a->late_profile->ranks;
-		if ((int)a->late_profile->world_size > s.world)
-			s.world = (int)a->late_profile->world_size;
+		s.world = MAX(s.world, (int)a->late_profile->world_size);
 	}
 	return s;
 }

@@ -103,8 +103,7 @@ void table_limit(struct table *t, size_t columns)
 
 static void widen_to(size_t *width, size_t columns)
 {
-	if (columns > *width)
-		*width = columns;
+	*width = MAX(*width, columns);
 }
 
 /* least: columns that it needs when it is cut. */
@@ -456,8 +455,7 @@ static void settle_most(struct table *t)
 		if (!c->most || c->width <= c->most)
 			continue;
 		c->width = c->most > title ? c->most : title;
-		if (c->least > c->width)
-			c->least = c->width;
+		c->least = MIN(c->least, c->width);
 	}
 }
 

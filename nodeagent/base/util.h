@@ -87,6 +87,21 @@
 		low_##i;                                                                           \
 	})
 
+#define MIN(a, b)                                                                                  \
+	({                                                                                         \
+		const __typeof__(a) a_ = (a);                                                      \
+		const __typeof__(b) b_ = (b);                                                      \
+                                                                                                   \
+		b_ < a_ ? b_ : a_;                                                                 \
+	})
+#define MAX(a, b)                                                                                  \
+	({                                                                                         \
+		const __typeof__(a) a_ = (a);                                                      \
+		const __typeof__(b) b_ = (b);                                                      \
+                                                                                                   \
+		b_ > a_ ? b_ : a_;                                                                 \
+	})
+
 /* to->member becomes the lesser, or the greater, of both. */
 #define LEAST(to, from, member)                                                                    \
 	((to)->member = (from)->member < (to)->member ? (from)->member : (to)->member)

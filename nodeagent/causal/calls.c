@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the thread of a rank calls. */
 #include "mpi_id.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/causal/read.h"
 
 const struct vfd_function *reader_function(
@@ -148,8 +149,7 @@ static void begin_process(struct reader *r, uint32_t line, int64_t t)
 	size_t n;
 	int64_t start = vfd_processes(r->files[x->file], &n)[x->process].start;
 
-	if (start < -CAUSAL_TIME_MOST)
-		start = -CAUSAL_TIME_MOST;
+	start = MAX(start, -CAUSAL_TIME_MOST);
 	causal_begin(r->run->c, line, start < t ? start : t, 0, 0);
 	r->lines[line].begun = true;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/causal/internal.h"
 
 const struct causal_doubt_words causal_doubts[CAUSAL_DOUBTS] = {
@@ -78,8 +79,7 @@ struct causal *causal_new(
 		c->lines[i].last_read = INT64_MIN;
 		spool_list_begin(&c->lines[i].stretches, spool, sizeof(struct stretch));
 		far |= lines[i].node != lines[0].node;
-		if (lines[i].clock_error > most[0])
-			most[0] = lines[i].clock_error;
+		most[0] = MAX(most[0], lines[i].clock_error);
 	}
 	c->tolerance = far ? 2 * most[0] : 0;
 	return c;

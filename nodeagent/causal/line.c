@@ -420,8 +420,7 @@ static void force_first(struct causal *c)
 
 void lines_advance(struct causal *c, int64_t now)
 {
-	if (now > c->now)
-		c->now = now;
+	c->now = MAX(c->now, now);
 	while (c->n_heap && c->heap[0].t < c->now) {
 		if (go_on(c, heap_take(c), false) && c->n_overdue)
 			retry_overdue(c);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "mpi_id.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/causal/read.h"
 #include "nodeagent/trace/collective.h"
 #include "nodeagent/trace/read/collectives.h"
@@ -83,8 +84,7 @@ static void add_parts(
 	*to = *m;
 	to->enter += (int64_t)of->offset;
 	to->buffered = true;
-	if (to->leave < to->enter)
-		to->leave = to->enter;
+	to->leave = MAX(to->leave, to->enter);
 }
 
 void reader_parts(struct reader *r, uint32_t line, int64_t t)

@@ -50,10 +50,8 @@ bool clock_sync_measure(const struct clock_sync_sample *s, size_t n, struct cloc
 			continue;
 		/* the other clock's `arrived` is after our `sent`, its `answered` before our
 		 * `back` */
-		if (s[i].arrived - s[i].sent < high)
-			high = s[i].arrived - s[i].sent;
-		if (s[i].answered - s[i].back > low)
-			low = s[i].answered - s[i].back;
+		high = MIN(high, s[i].arrived - s[i].sent);
+		low = MAX(low, s[i].answered - s[i].back);
 		first = s[i].sent < first ? s[i].sent : first;
 		last = s[i].sent > last ? s[i].sent : last;
 	}
@@ -172,8 +170,7 @@ static void sum_checks(const struct clock_sync *c, struct profile_clock *sum)
 		sum->checks_beyond +=
 			error != INT64_MAX && size > (uint64_t)error + (uint64_t)k->half_width;
 		squares += (double)size * (double)size;
-		if (size > sum->check_max_ns)
-			sum->check_max_ns = size;
+		sum->check_max_ns = MAX(sum->check_max_ns, size);
 	}
 	if (sum->checks)
 		sum->check_rms_ns = (uint64_t)llround(sqrt(squares / (double)sum->checks));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/clock/ticks.h"
+#include "nodeagent/base/util.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,8 +87,7 @@ static double cost_of_reading(const struct clocks *c)
 
 		for (int k = 0; k < READS; k++)
 			sink = clocks_ticks(c);
-		if ((double)(clock_raw_ns() - from) / READS < best)
-			best = (double)(clock_raw_ns() - from) / READS;
+		best = MIN(best, (double)(clock_raw_ns() - from) / READS);
 	}
 	(void)sink;
 	return best;

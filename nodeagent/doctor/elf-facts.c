@@ -156,8 +156,7 @@ static void note_presence(enum elf_presence *to, const struct elf_symbol *s)
 {
 	enum elf_presence now = s->defined ? ELF_DEFINED : ELF_USED;
 
-	if (now > *to)
-		*to = now;
+	*to = MAX(*to, now);
 }
 
 static void note_mpi(struct elf_facts *facts, const struct elf_symbol *s)

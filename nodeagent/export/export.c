@@ -232,8 +232,7 @@ static void tell_interval(struct vfd_file **files, size_t n)
 	int64_t longest = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (vfd_facts(files[i])->interval_ns > longest)
-			longest = vfd_facts(files[i])->interval_ns;
+		longest = MAX(longest, vfd_facts(files[i])->interval_ns);
 	if (longest)
 		complain("sampled every %g ms: of calls shorter than that only some are shown, "
 			 "drawn at random, with the time of all",

@@ -452,10 +452,8 @@ static void find_span(struct exporter *x)
 		if (!x->start_unix_ns)
 			x->start_unix_ns = f->job_unix_ns;
 		/* time 0 is the job's start, unless something is even earlier */
-		if (first_start(x->files[i]) < x->origin)
-			x->origin = first_start(x->files[i]);
-		if (f->end > end)
-			end = f->end;
+		x->origin = MIN(x->origin, first_start(x->files[i]));
+		end = MAX(end, f->end);
 	}
 	x->duration = export_time(x, end);
 }

@@ -297,8 +297,7 @@ static void put_comms(struct definitions *d)
 		uint64_t *ranks;
 		size_t n;
 
-		if (most > 2 * (size_t)RANKS_MOST)
-			most = 2 * (size_t)RANKS_MOST;
+		most = MIN(most, 2 * (size_t)RANKS_MOST);
 		ranks = xmalloc(most * sizeof(*ranks));
 		n = members(c, most, ranks);
 		if (c->comm->remote_size && c->comm->size <= n) {

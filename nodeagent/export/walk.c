@@ -79,8 +79,7 @@ static struct export_message pop(struct walk *w)
 
 static void give_event(struct walk *w, struct export_event *e)
 {
-	if (e->time < w->time)
-		e->time = w->time;
+	e->time = MAX(e->time, w->time);
 	w->time = e->time;
 	w->event(w->ctx, e);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <sys/resource.h>
 #include "conf/conf.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/gather/internal.h"
 #include "nodeagent/gather/left-out.h"
@@ -394,25 +395,19 @@ static void count_process(
 	count_cpu(out, d);
 	g->ring_bytes += d->ring_bytes;
 	out->hook_ns_total += (uint64_t)((double)d->records * hook_ns(g->host, p));
-	if (d->runtime_s > out->runtime_s)
-		out->runtime_s = d->runtime_s;
-	if (p->end_ticks > g->last_end)
-		g->last_end = p->end_ticks;
-	if (p->start_ticks < g->first_start)
-		g->first_start = p->start_ticks;
+	out->runtime_s = MAX(out->runtime_s, d->runtime_s);
+	g->last_end = MAX(g->last_end, p->end_ticks);
+	g->first_start = MIN(g->first_start, p->start_ticks);
 	if (!out->start_s || p->start_s < out->start_s)
 		out->start_s = p->start_s;
-	if (p->end_s > out->end_s)
-		out->end_s = p->end_s;
+	out->end_s = MAX(out->end_s, p->end_s);
 	if (d->rank < PROFILE_UNRANKED) {
 		uint32_t size = (uint32_t)(p->size > 0	      ? p->size
 					   : p->size_hint > 0 ? p->size_hint
 							      : 0);
 
-		if (d->rank + 1 > size)
-			size = d->rank + 1;
-		if (size > out->world_size)
-			out->world_size = size;
+		size = MAX(size, d->rank + 1);
+		out->world_size = MAX(out->world_size, size);
 	}
 	profile_add_executable(out, p->executable);
 }

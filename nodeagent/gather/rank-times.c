@@ -3,6 +3,7 @@
 #include "nodeagent/gather/internal.h"
 
 #include "conf/conf.h"
+#include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
@@ -56,8 +57,7 @@ static uint32_t team_threads(const struct process *p, uint64_t window)
 	uint64_t most = 1 + (window ? (w->worker_ticks + window - 1) / window : 0);
 
 	for (size_t i = 0; i < n; i++)
-		if (r[i].size_max > most)
-			most = r[i].size_max;
+		most = MAX(most, r[i].size_max);
 	return most < 1 + (uint64_t)w->workers ? (uint32_t)most : 1 + w->workers;
 }
 

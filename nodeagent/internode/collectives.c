@@ -197,8 +197,7 @@ static void keep_answers(struct comparing *x, int from, const uint64_t *words, s
 		return;
 	}
 	error = words_get(&in);
-	if (error > x->clock_error)
-		x->clock_error = error;
+	x->clock_error = MAX(x->clock_error, error);
 	while (in.n && x->answers[from].n < x->answers_most)
 		words_put(&x->answers[from], words_get(&in));
 }

@@ -117,8 +117,7 @@ static void make_owners(struct hub *h)
 	for (int i = 0; i < h->size; i++) {
 		n += h->sheets[i].here.n;
 		n_lost += h->sheets[i].lost.n;
-		if (h->sheets[i].clock_bound_ns > h->clock_bound_ns)
-			h->clock_bound_ns = h->sheets[i].clock_bound_ns;
+		h->clock_bound_ns = MAX(h->clock_bound_ns, h->sheets[i].clock_bound_ns);
 	}
 	h->owners = xcalloc(n + 1, sizeof(*h->owners));
 	h->lost = xcalloc(n_lost + 1, sizeof(*h->lost));

@@ -352,8 +352,7 @@ static void take_call(const struct far_calls *f, struct matching *m, struct answ
 		return;
 	a->w.enter = call->enter;
 	a->w.path = call->path;
-	if (a->w.ticks > call->leave - call->enter)
-		a->w.ticks = call->leave - call->enter;
+	a->w.ticks = MIN(a->w.ticks, call->leave - call->enter);
 	if (a->mode == MATCH_SEND_STANDARD) {
 		unproven_add_among(matching_unproven(m), m, &a->of, &a->w);
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/net/ending.h"
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/net/transport.h"
 
 #define LAPSE_S 35.0 /* SIGKILL would have come */
@@ -60,8 +61,7 @@ double ending_exchange(double own_s)
 	if (exchange_began == 0)
 		exchange_began = now;
 	left = ending_left(own_s, 0);
-	if (left > exchange_began + ENDING_EXCHANGE_S - now)
-		left = exchange_began + ENDING_EXCHANGE_S - now;
+	left = MIN(left, exchange_began + ENDING_EXCHANGE_S - now);
 	return least_of(own_s, left);
 }
 

@@ -169,8 +169,7 @@ static void replace_waiting(struct route *r, struct record *e)
 	before = records_take_at(&r->up, at);
 	e->urgent |= before->urgent;
 	e->late |= before->late;
-	if (before->due < e->due)
-		e->due = before->due;
+	e->due = MIN(e->due, before->due);
 	free(before);
 }
 

@@ -159,10 +159,8 @@ static void note_end(struct process *p)
 
 void process_has_had(struct process *p, struct cpu_used used)
 {
-	if (used.cpu > p->cpu.cpu)
-		p->cpu.cpu = used.cpu;
-	if (used.queued > p->cpu.queued)
-		p->cpu.queued = used.queued;
+	p->cpu.cpu = MAX(p->cpu.cpu, used.cpu);
+	p->cpu.queued = MAX(p->cpu.queued, used.queued);
 }
 
 void process_hung_up(struct process *p)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/memory.h"
+#include "nodeagent/base/util.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -37,10 +38,8 @@ static bool number_in(const char *path, const char *name, uint64_t *out)
 
 static void lower(struct memory_left *m, uint64_t most, uint64_t left)
 {
-	if (most < m->most)
-		m->most = most;
-	if (left < m->left)
-		m->left = left;
+	m->most = MIN(m->most, most);
+	m->left = MIN(m->left, left);
 }
 
 static void look_at_group(struct memory_left *m, const char *directory, const struct controller *c)

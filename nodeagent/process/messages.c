@@ -275,8 +275,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	p->lock_uses = w.locks ? lock_uses_new() : NULL;
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
-	if (p->start_ticks > host_ticks(host))
-		p->start_ticks = host_ticks(host);
+	p->start_ticks = MIN(p->start_ticks, host_ticks(host));
 	if (!host->n_ever || p->connected_ticks < host->first_start_ticks)
 		host->first_start_ticks = p->connected_ticks;
 	p->start_s = time(NULL);

@@ -127,8 +127,7 @@ int ring_store_take(struct ring_store *s, struct stored_ring *out)
 		return error;
 	s->n_open++;
 	s->used_bytes += out->ring.bytes;
-	if (s->used_bytes > s->peak_bytes)
-		s->peak_bytes = s->used_bytes;
+	s->peak_bytes = MAX(s->peak_bytes, s->used_bytes);
 	return 0;
 }
 

@@ -182,8 +182,7 @@ static int fresh_ring(struct process *p, struct wire_ring *reply)
 			"(%llu bytes), and wait for the agent more often",
 			(unsigned long long)p->host->conf->shm_ring_size);
 	p->ring_bytes += stored.ring.bytes;
-	if (p->ring_bytes > p->ring_bytes_most)
-		p->ring_bytes_most = p->ring_bytes;
+	p->ring_bytes_most = MAX(p->ring_bytes_most, p->ring_bytes);
 	return 0;
 }
 

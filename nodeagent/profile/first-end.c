@@ -185,8 +185,7 @@ static void print_one_of(FILE *f, const struct profile *p, const struct maybe *m
 		fputs(" (it", f);
 		print_fate(f, e, 1, "");
 		fprintf(f, " at t=%.3f s)", time_s(p, e));
-		if (e->error_ns > error_ns)
-			error_ns = e->error_ns;
+		error_ns = MAX(error_ns, e->error_ns);
 	}
 	fprintf(f, "%s; ", m->more ? ", or others" : "");
 	if (error_ns <= INT64_MAX / 2)

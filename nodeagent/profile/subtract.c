@@ -70,8 +70,7 @@ static void subtract_stacks(struct profile *now, const struct profile *before, u
 			continue;
 		same[i] = k;
 		profile_record_subtract(&profile_schema[PROFILE_STACKS], s, &before->stacks[k]);
-		if (s->excl_ns > s->incl_ns)
-			s->excl_ns = s->incl_ns;
+		s->excl_ns = MIN(s->excl_ns, s->incl_ns);
 		one_process(s);
 	}
 }

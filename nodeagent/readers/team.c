@@ -187,8 +187,7 @@ int team_resize(struct team *t, unsigned wanted)
 {
 	int error = 0;
 
-	if (wanted > TEAM_MOST)
-		wanted = TEAM_MOST;
+	wanted = MIN(wanted, TEAM_MOST);
 	while (t->threads < wanted && t->pid == getpid() && !error)
 		error = start_member(t);
 	t->size = !wanted ? 1 : wanted < t->threads ? wanted : t->threads;

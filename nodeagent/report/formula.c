@@ -208,8 +208,7 @@ static void put_step(struct reading *r, struct step s)
 	if (s.what == CALL)
 		r->height -= s.f->arguments;
 	r->height += s.what == FORGET ? (size_t)-1 : 1;
-	if (r->height > f->most)
-		f->most = r->height;
+	f->most = MAX(f->most, r->height);
 }
 
 static void put_sign(struct reading *r, char sign)

@@ -54,12 +54,9 @@ static size_t read_choice(const struct profile *p, size_t i, struct choice *c)
 		const struct profile_iteration *q = &p->iterations[i];
 
 		c->ns += q->ns;
-		if (q->ranks > c->ranks)
-			c->ranks = q->ranks;
-		if (q->ranks - q->others > c->chosen)
-			c->chosen = q->ranks - q->others;
-		if (q->log2 > c->log2)
-			c->log2 = q->log2;
+		c->ranks = MAX(c->ranks, q->ranks);
+		c->chosen = MAX(c->chosen, q->ranks - q->others);
+		c->log2 = MAX(c->log2, q->log2);
 	}
 	return i;
 }
@@ -90,8 +87,7 @@ static void add_row(struct sums *s, const struct profile_iteration *q)
 		s->busy_asleep_ns = q->busy_asleep_ns;
 		s->busy_stack = q->busy_stack;
 	}
-	if (q->ranks > s->ranks)
-		s->ranks = q->ranks;
+	s->ranks = MAX(s->ranks, q->ranks);
 	s->calls += q->calls;
 	s->ns += q->ns;
 	s->mpi_ns += q->mpi_ns;
@@ -344,8 +340,7 @@ static void measure_loop(struct main_loop *l)
 		sorted[i] = s->mean;
 		l->least = fmin(l->least, s->least);
 		l->most = fmax(l->most, s->most);
-		if (s->first + s->n > l->n)
-			l->n = s->first + s->n;
+		l->n = MAX(l->n, s->first + s->n);
 	}
 	l->mpi = l->sum > 0.0 ? l->mpi / l->sum : 0.0;
 	l->sum /= l->ranks;

@@ -37,8 +37,7 @@ static uint32_t team_size(const struct profile *p)
 	uint32_t size = 0;
 
 	for (size_t i = 0; i < p->n_openmp; i++)
-		if (p->openmp[i].size_max > size)
-			size = p->openmp[i].size_max;
+		size = MAX(size, p->openmp[i].size_max);
 	return size;
 }
 

@@ -162,8 +162,7 @@ static struct stacks *stacks_of(struct host *host)
 	s->owner = getpid();
 	s->first_period_ns = s->period_ns = (uint64_t)(1e9 / PERIODS_MORE / (double)rate_of(host));
 	s->rings_most = rings_by_files();
-	if (s->rings_most > rings_by_memory())
-		s->rings_most = rings_by_memory();
+	s->rings_most = MIN(s->rings_most, rings_by_memory());
 	s->by_timers = choose_timers(host);
 	note_clocks(s);
 	s->first = s->now;

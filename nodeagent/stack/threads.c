@@ -242,10 +242,8 @@ static void take_timed(void *ctx, int tid, const struct stack_raw *raw)
 		f->all->lost++;
 		return;
 	}
-	if (s.ticks > host_ticks(f->p->host))
-		s.ticks = host_ticks(f->p->host);
-	if (s.ticks < f->reading->last_ticks)
-		s.ticks = f->reading->last_ticks;
+	s.ticks = MIN(s.ticks, host_ticks(f->p->host));
+	s.ticks = MAX(s.ticks, f->reading->last_ticks);
 	f->reading->last_ticks = s.ticks;
 	take_sample(f, &s);
 }

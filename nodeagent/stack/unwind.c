@@ -213,10 +213,8 @@ static void note_headers(Elf *elf, struct unwind_module *m)
 
 		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
 			continue;
-		if (m->base + p.p_vaddr < m->low)
-			m->low = m->base + p.p_vaddr;
-		if (m->base + p.p_vaddr + p.p_memsz > m->high)
-			m->high = m->base + p.p_vaddr + p.p_memsz;
+		m->low = MIN(m->low, m->base + p.p_vaddr);
+		m->high = MAX(m->high, m->base + p.p_vaddr + p.p_memsz);
 	}
 	if (gelf_getehdr(elf, &header) && header.e_entry)
 		m->entry = m->base + header.e_entry;

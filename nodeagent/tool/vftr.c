@@ -75,8 +75,7 @@ static const char *nearest(const char *name)
 	for (size_t i = 0; strlen(name) > 2 && i < ARRAY_SIZE(commands); i++)
 		if (!strncmp(name, commands[i].name, strlen(name)))
 			return commands[i].name;
-	if (best > EDITS_MOST)
-		best = EDITS_MOST;
+	best = MIN(best, EDITS_MOST);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		const char *known = commands[i].name;
 		size_t d = conf_distance(name, strlen(name), known, strlen(known), false);

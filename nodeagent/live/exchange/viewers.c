@@ -44,8 +44,7 @@ static bool take_request(
 						: period;
 	v->where = m->where;
 	v->until = now + LIVE_LEASES * v->period;
-	if (v->until < now + LIVE_LEASE_LEAST)
-		v->until = now + LIVE_LEASE_LEAST;
+	v->until = MAX(v->until, now + LIVE_LEASE_LEAST);
 	if (m->record)
 		live_event_wish(l, m->record);
 	return true;
@@ -149,8 +148,7 @@ double live_viewers_period(const struct live *l)
 	double least = LIVE_PERIOD_MOST;
 
 	for (size_t i = 0; i < l->n_viewers; i++)
-		if (l->viewers[i].period < least)
-			least = l->viewers[i].period;
+		least = MIN(least, l->viewers[i].period);
 	return least;
 }
 

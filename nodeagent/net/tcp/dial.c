@@ -92,8 +92,7 @@ void tcp_dial(struct tcp *t, struct tcp_agent *a, enum tcp_purpose purpose)
 	m->rank = a->rank;
 	m->who = address_text(to);
 	m->state = MEET_CONNECT;
-	if (m->until > m->began + CONNECT_S)
-		m->until = m->began + CONNECT_S;
+	m->until = MIN(m->until, m->began + CONNECT_S);
 	a->meetings++;
 	if (tcp_watch(t, fd, TCP_WATCH_MEETING, m, true, false))
 		tcp_meeting_end(t, m);

@@ -120,8 +120,7 @@ struct tcp_meeting *tcp_meeting_new(struct tcp *t, int fd)
 	m->until = m->began + tcp_meeting_s(t);
 	m->next = t->meetings;
 	t->meetings = m;
-	if (m->until < t->next)
-		t->next = m->until;
+	t->next = MIN(t->next, m->until);
 	return m;
 }
 

@@ -137,8 +137,7 @@ static double look_again_s(const struct tcp_agent *a, double now)
 static double longer_pause_s(struct tcp_agent *a)
 {
 	a->pause = a->pause > 0 ? 1.5 * a->pause : PAUSE_FIRST_S;
-	if (a->pause > PAUSE_MOST_S)
-		a->pause = PAUSE_MOST_S;
+	a->pause = MIN(a->pause, PAUSE_MOST_S);
 	return a->pause;
 }
 

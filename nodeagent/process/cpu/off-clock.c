@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/cpu/off-clock.h"
+#include "nodeagent/base/util.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,8 +84,7 @@ static void read_queue(struct off_clock *c)
 
 	if (queue > c->queue && c->queued_before + queue - c->queue > c->queued)
 		c->queued = c->queued_before + queue - c->queue;
-	if (c->queued > c->off)
-		c->queued = c->off;
+	c->queued = MIN(c->queued, c->off);
 }
 
 bool off_clock_read(struct off_clock *c, int pid, bool several, uint64_t *ns, uint64_t *queued_ns)

@@ -19,8 +19,7 @@ static void write_calls(struct json *j, const struct profile *p)
 
 	for (size_t i = 0; i < p->n_stacks; i++)
 		shown += p->stacks[i].calls;
-	if (shown > p->calls)
-		shown = p->calls;
+	shown = MIN(shown, p->calls);
 	json_uint(j, "calls", shown);
 	if (shown < p->calls)
 		json_uint(j, "calls_left_out", p->calls - shown);

@@ -100,8 +100,7 @@ static void print_regions(FILE *f, const struct report *r)
 	uint32_t threads = 0;
 
 	for (size_t i = 0; i < p->n_openmp && i < COLUMN_ROWS; i++)
-		if (p->openmp[order[i]].size_max > threads)
-			threads = p->openmp[order[i]].size_max;
+		threads = MAX(threads, p->openmp[order[i]].size_max);
 	free(order);
 	columns_print(f, r, &region_list, 0);
 	if (threads > 1)

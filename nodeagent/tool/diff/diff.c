@@ -29,8 +29,7 @@ static void add_stack(struct diff_stack *to, const struct diff_stack *s)
 	to->calls += s->calls;
 	to->incl_s += s->incl_s;
 	to->excl_s += s->excl_s;
-	if (to->ranks < s->ranks)
-		to->ranks = s->ranks;
+	to->ranks = MAX(to->ranks, s->ranks);
 	/* at most, as if the same ranks were the slow ones of both */
 	if (s->deviation_s < 0.0 || to->deviation_s < 0.0)
 		to->deviation_s = -1.0;

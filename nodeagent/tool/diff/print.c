@@ -305,11 +305,9 @@ void diff_print_classic(const struct diff *d, FILE *f)
 	EACH(const struct diff_row, r, d->rows, d->n_rows) {
 		const struct diff_stack *s = r->a == DIFF_NONE ? stack_b(d, r) : stack_a(d, r);
 
-		if (s->function_bytes > width)
-			width = s->function_bytes;
+		width = MAX(width, s->function_bytes);
 	}
-	if (width > 80)
-		width = 80;
+	width = MIN(width, (size_t)80);
 	fputs("Function T1[s] T2[s] T_diff[s] T_diff[%] stackID\n", f);
 	EACH(const struct diff_row, r, d->rows, d->n_rows) {
 		const struct diff_stack *s = r->a == DIFF_NONE ? stack_b(d, r) : stack_a(d, r);

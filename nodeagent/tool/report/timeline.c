@@ -251,10 +251,8 @@ static struct vfd_span span_of(const struct files *in)
 	for (size_t i = 0; i < in->n; i++) {
 		const struct vfd_facts *facts = vfd_facts(in->files[i]);
 
-		if (facts->start < all.from)
-			all.from = facts->start;
-		if (facts->end > all.to)
-			all.to = facts->end;
+		all.from = MIN(all.from, facts->start);
+		all.to = MAX(all.to, facts->end);
 	}
 	if (all.to < all.from || (uint64_t)all.to - (uint64_t)all.from > INT64_MAX)
 		all.to = all.from; /* nonsense */

@@ -39,8 +39,7 @@ static size_t bytes_at(const struct vfd_file *f, uint64_t offset, unsigned char 
 {
 	if (offset >= f->facts.bytes)
 		return 0;
-	if (n > f->facts.bytes - offset)
-		n = f->facts.bytes - offset;
+	n = MIN(n, f->facts.bytes - offset);
 	if (f->fd < 0) {
 		memcpy(buf, f->memory + offset, n);
 		return n;
@@ -138,8 +137,7 @@ static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
 		return false;
 	if (!(b->flags & VFD_RECAP))
 		f->facts.samples += b->records;
-	if (b->time > f->end_units)
-		f->end_units = b->time;
+	f->end_units = MAX(f->end_units, b->time);
 	if (!(b->flags & (VFD_HAS_STACKS | VFD_HAS_MARKS)))
 		return true;
 	if (!samples_begin(&s, NULL, b, payload))
@@ -159,8 +157,7 @@ static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
 			f->facts.lost_calls += e.count;
 		}
 	}
-	if (s.units > f->end_units)
-		f->end_units = s.units;
+	f->end_units = MAX(f->end_units, s.units);
 	return rc == 0;
 }
 
@@ -216,8 +213,7 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 	case VFD_BLOCK_COUNTERS:
 		add_block(f, b, offset, packed);
 		f->facts.counts += b->records;
-		if (b->time > f->end_units)
-			f->end_units = b->time;
+		f->end_units = MAX(f->end_units, b->time);
 		return b->track < f->n_threads ? NULL : "a block of counters is of no thread";
 	case VFD_BLOCK_CLOCK:
 		return reader_clock(f, &r, b->records)
@@ -341,8 +337,7 @@ static void find_end(struct vfd_file *f)
 			continue;
 		while (samples_next(&s, &e) > 0)
 			;
-		if (s.units > f->end_units)
-			f->end_units = s.units;
+		f->end_units = MAX(f->end_units, s.units);
 	}
 	free(buf);
 }

@@ -93,8 +93,7 @@ void reader_finish_clock(struct vfd_file *f)
 					 saturated_difference(k->raw, f->sync_points[n - 1].raw)))
 			continue;
 		f->sync_points[n++] = *k;
-		if (k->half_width > f->facts.clock_error_ns)
-			f->facts.clock_error_ns = k->half_width;
+		f->facts.clock_error_ns = MAX(f->facts.clock_error_ns, k->half_width);
 	}
 	f->n_sync_points = n;
 	f->facts.synchronised = n > 0;
