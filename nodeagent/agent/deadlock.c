@@ -79,11 +79,9 @@ static char *stack_text(struct agent *a, const struct thread_ring *t)
 	for (size_t i = 0; i < n; i++) {
 		char *name =
 			name_shown(symcache_name(a->host.symbols, t->process, keys[i]), &style);
-		char *longer = xasprintf("%s%s%s", text, name, separator);
 
+		text = xappend(text, "%s%s", name, separator);
 		free(name);
-		free(text);
-		text = longer;
 	}
 	return text;
 }

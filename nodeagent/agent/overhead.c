@@ -854,22 +854,16 @@ static char *counted_names(const struct host *host, size_t n)
 	size_t named = 0;
 
 	for (uint32_t i = 0; i < b->n_off && named < NAMED; i++) {
-		char *name, *more;
+		char *name;
 
 		if (!is_counted(b, i))
 			continue;
 		name = name_shown(b->functions[b->off[i]].name, &style);
-		more = xasprintf("%s%s%s", text, named++ ? ", " : "", name);
+		text = xappend(text, "%s%s", named++ ? ", " : "", name);
 		free(name);
-		free(text);
-		text = more;
 	}
-	if (n > named) {
-		char *more = xasprintf("%s and %zu more", text, n - named);
-
-		free(text);
-		text = more;
-	}
+	if (n > named)
+		text = xappend(text, " and %zu more", n - named);
 	return text;
 }
 

@@ -48,14 +48,6 @@ static char *host_name(void)
 	return file_base(host);
 }
 
-static void append_text(char **text, const char *more, size_t bytes)
-{
-	char *longer = xasprintf("%s%.*s", *text, (int)bytes, more);
-
-	free(*text);
-	*text = longer;
-}
-
 char *run_folder_pattern(
 	const char *wish, const char *program, const char *date, const char *host, char **error)
 {
@@ -72,7 +64,7 @@ char *run_folder_pattern(
 				    : at[n + 1] == '%' ? "%"
 						       : NULL;
 
-		append_text(&to, at, n);
+		to = xappend(to, "%.*s", (int)n, at);
 		at += n;
 		if (!*at)
 			break;
@@ -87,7 +79,7 @@ char *run_folder_pattern(
 			free(job);
 			return NULL;
 		}
-		append_text(&to, value, strlen(value));
+		to = xappend(to, "%s", value);
 		at += 2;
 	}
 	free(job);

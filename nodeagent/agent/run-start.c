@@ -78,12 +78,10 @@ char *run_start_text(const struct agent *a)
 	char *all = xasprintf("%" PRId64 ",%" PRId32 ",%" PRIu32, s->time_s, s->zone_s, s->left);
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		char *plain = words_escape(texts[i] ? texts[i] : ""), *longer;
+		char *plain = words_escape(texts[i] ? texts[i] : "");
 
-		longer = xasprintf("%s,%s%s", all, texts[i] ? "." : "", plain);
+		all = xappend(all, ",%s%s", texts[i] ? "." : "", plain);
 		free(plain);
-		free(all);
-		all = longer;
 	}
 	return all;
 }

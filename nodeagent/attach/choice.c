@@ -15,10 +15,7 @@
 
 void attach_choose(struct attach_choice *c, int pid)
 {
-	char *longer = xasprintf("%s%d,", c->pids ? c->pids : "", pid);
-
-	free(c->pids);
-	c->pids = longer;
+	c->pids = xappend(c->pids, "%d,", pid);
 	c->n++;
 }
 

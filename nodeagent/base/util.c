@@ -93,6 +93,35 @@ char *xasprintf(const char *fmt, ...)
 	return checked(s);
 }
 
+char *xappend(char *text, const char *fmt, ...)
+{
+	const size_t n = text ? strlen(text) : 0;
+	va_list args;
+	char *more;
+	int bytes;
+
+	va_start(args, fmt);
+	bytes = vasprintf(&more, fmt, args);
+	va_end(args);
+	if (bytes < 0)
+		die(125, "out of memory");
+	text = xrealloc(text, n + (size_t)bytes + 1);
+	memcpy(text + n, more, (size_t)bytes + 1);
+	free(more);
+	return text;
+}
+
+FILE *memory_begin(char **text, size_t *bytes)
+{
+	return checked(open_memstream(text, bytes));
+}
+
+void memory_end(FILE *f)
+{
+	if (fclose(f))
+		die(125, "out of memory");
+}
+
 void *grow(void *array, size_t n, size_t *cap, size_t element_bytes)
 {
 	if (n < *cap)

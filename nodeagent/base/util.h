@@ -128,6 +128,16 @@ void *xcalloc(size_t n, size_t size) __attribute__((returns_nonnull));
 void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+/* `text', or nothing if it is NULL, and more behind it. In place of `text', which is freed. */
+char *xappend(char *text, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull));
+
+/*
+ * A stream into memory. At memory_end() *text is what was written, of *bytes bytes without its NUL,
+ * and the caller's to free.
+ */
+FILE *memory_begin(char **text, size_t *bytes) __attribute__((returns_nonnull));
+void memory_end(FILE *f);
 
 /* A random number, not 0. */
 uint64_t random_word(void);

@@ -82,15 +82,14 @@ char *words_for_shell(const char *list)
 {
 	char *text = NULL, *word;
 	size_t bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f = memory_begin(&text, &bytes);
 
-	for (const char *at = list; f && (word = words_next(&at)); free(word)) {
+	for (const char *at = list; (word = words_next(&at)); free(word)) {
 		if (ftell(f))
 			fputc(' ', f);
 		put_for_shell(f, word);
 	}
-	if (!f || fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	return text;
 }
 

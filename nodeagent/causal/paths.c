@@ -82,14 +82,11 @@ char *paths_text(const struct paths *p, uint32_t path)
 {
 	char *text;
 	size_t bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f = memory_begin(&text, &bytes);
 
-	if (!f)
-		die(125, "out of memory");
 	for (; path; path = p->all[path].caller)
 		fprintf(f, "%s<", paths_function(p, path));
 	fputs("init", f);
-	if (fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	return text;
 }

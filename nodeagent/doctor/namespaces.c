@@ -64,20 +64,12 @@ static char *library_counts(const struct namespaces *s)
 	size_t rest = s->n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++) {
-		char *longer;
-
 		if (!s->of[i])
 			continue;
-		longer = xasprintf("%s%zu of %s::, ", text, s->of[i], libraries[i].shown);
+		text = xappend(text, "%zu of %s::, ", s->of[i], libraries[i].shown);
 		rest -= s->of[i];
-		free(text);
-		text = longer;
 	}
-
-	char *all = xasprintf("%s%zu of the program", text, rest);
-
-	free(text);
-	return all;
+	return xappend(text, "%zu of the program", rest);
 }
 
 void diagnose_namespaces(struct patient *p)

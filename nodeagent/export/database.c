@@ -175,19 +175,9 @@ static void put_name(FILE *f, const char *name)
 	fputc('"', f);
 }
 
-static FILE *begin_text(char **text, size_t *bytes)
-{
-	FILE *f = open_memstream(text, bytes);
-
-	if (!f)
-		die(125, "out of memory");
-	return f;
-}
-
 static void run_text(struct database *d, FILE *f, char **text)
 {
-	if (fclose(f) || !*text)
-		die(125, "out of memory");
+	memory_end(f);
 	database_run(d, *text);
 	free(*text);
 }
@@ -204,7 +194,7 @@ static void create_table(struct database *d, struct database_table *t, const cha
 {
 	char *sql = NULL;
 	size_t bytes;
-	FILE *f = begin_text(&sql, &bytes);
+	FILE *f = memory_begin(&sql, &bytes);
 
 	note_column(t, "row", 3);
 	if (t->in)
@@ -249,7 +239,7 @@ static void add_column(struct database *d, struct database_table *t, const char 
 {
 	char *sql = NULL;
 	size_t bytes;
-	FILE *f = begin_text(&sql, &bytes);
+	FILE *f = memory_begin(&sql, &bytes);
 
 	note_column(t, name, strlen(name));
 	d->api.finalize(t->insert);
@@ -313,15 +303,14 @@ static void prepare_insert(struct database *d, struct database_table *t)
 {
 	char *sql = NULL;
 	size_t bytes;
-	FILE *f = begin_text(&sql, &bytes);
+	FILE *f = memory_begin(&sql, &bytes);
 
 	fputs("INSERT INTO ", f);
 	put_name(f, t->name);
 	for (size_t i = 0; i < t->n_columns; i++)
 		fputs(i ? ",?" : " VALUES (?", f);
 	fputs(")", f);
-	if (fclose(f) || !sql)
-		die(125, "out of memory");
+	memory_end(f);
 	if (!d->error && d->api.prepare(d->db, sql, -1, &t->insert, NULL) != OUR_SQL_GOOD)
 		fail_database(d);
 	free(sql);

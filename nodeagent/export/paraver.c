@@ -78,14 +78,12 @@ static void put_comms(struct paraver *f)
 	const struct exporter *x = f->x;
 
 	for (size_t i = 0; i < x->n_comms; i++) {
-		size_t bytes = 0, n = 0;
-		char *text = NULL;
-		FILE *to = open_memstream(&text, &bytes);
+		size_t bytes, n;
+		char *text;
+		FILE *to = memory_begin(&text, &bytes);
 
-		if (to)
-			n = tasks_of(x, x->comms[i].comm, to);
-		if (!to || fclose(to))
-			die(125, "out of memory");
+		n = tasks_of(x, x->comms[i].comm, to);
+		memory_end(to);
 		fprintf(x->out, "c:1:%zu:%zu%s\n", i + 1, n, text);
 		free(text);
 	}

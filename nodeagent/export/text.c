@@ -48,14 +48,11 @@ char *export_quoted(const char *text)
 {
 	size_t bytes = 0;
 	char *s = NULL;
-	FILE *f = open_memstream(&s, &bytes);
+	FILE *f = memory_begin(&s, &bytes);
 	struct json j;
 
-	if (!f)
-		die(125, "out of memory");
 	json_begin(&j, f, 0);
 	json_string(&j, NULL, text);
-	if (fclose(f) || !s)
-		die(125, "out of memory");
+	memory_end(f);
 	return s;
 }

@@ -223,17 +223,14 @@ char *first_end_sentence(const struct profile *p)
 
 	if (!p->n_ends || (p->n_ends == 1 && p->ends[0].end == PROCESS_KILLED))
 		return NULL;
-	f = open_memstream(&text, &bytes);
-	if (!f)
-		die(125, "out of memory");
+	f = memory_begin(&text, &bytes);
 	m = find_first(p);
 	if (m.n == 1)
 		print_first(f, p, &m);
 	else
 		print_one_of(f, p, &m);
 	print_others(f, p, m.n == 1 ? m.at[0] : NULL);
-	if (fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	return text;
 }
 

@@ -72,16 +72,13 @@ void profile_warn_programs(struct profile *p)
 	drop_programs_warning(p);
 	if (p->n_executables < 2)
 		return;
-	f = open_memstream(&text, &bytes);
-	if (!f)
-		die(125, "out of memory");
+	f = memory_begin(&text, &bytes);
 	fputs(PROGRAMS_WARNING, f);
 	for (size_t i = 0; i < p->n_executables && i < PROGRAMS_SHOWN; i++)
 		fprintf(f, "%s%s", i ? ", " : "", p->executables[i]);
 	if (p->n_executables > PROGRAMS_SHOWN)
 		fprintf(f, " and %zu more", p->n_executables - PROGRAMS_SHOWN);
-	if (fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	p->warnings = xrealloc(p->warnings, (p->n_warnings + 1) * sizeof(*p->warnings));
 	memmove(p->warnings + 1, p->warnings, p->n_warnings * sizeof(*p->warnings));
 	p->warnings[0] = text;

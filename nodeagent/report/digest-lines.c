@@ -38,16 +38,13 @@ struct digest_lines {
 
 static FILE *begin_line(struct digest_lines *l)
 {
-	l->f = open_memstream(&l->text, &l->bytes);
-	if (!l->f)
-		die(125, "out of memory");
+	l->f = memory_begin(&l->text, &l->bytes);
 	return l->f;
 }
 
 static void end_line(struct digest_lines *l)
 {
-	if (fclose(l->f))
-		die(125, "out of memory");
+	memory_end(l->f);
 	if (l->bytes && l->n < DIGEST_LINES)
 		l->line[l->n++] = text_short(l->text, DIGEST_COLUMNS);
 	free(l->text);

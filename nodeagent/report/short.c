@@ -122,13 +122,10 @@ char *short_functions_option_text(
 {
 	char *text;
 	size_t bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f = memory_begin(&text, &bytes);
 
-	if (!f)
-		die(125, "out of memory");
 	short_functions_option(f, r, s, most);
-	if (fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	return text;
 }
 

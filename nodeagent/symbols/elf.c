@@ -220,14 +220,10 @@ char *elf_file_compilers(const struct elf_file *f)
 
 	while (at < end && (!all || strlen(all) < COMPILERS_MOST)) {
 		const size_t n = strnlen(at, (size_t)(end - at));
-		char *longer = n ? xasprintf("%s%s%.*s", all ? all : "", all ? "; " : "",
-					   n < COMPILERS_MOST ? (int)n : COMPILERS_MOST, at)
-				 : NULL;
 
-		if (longer) {
-			free(all);
-			all = longer;
-		}
+		if (n)
+			all = xappend(all, "%s%.*s", all ? "; " : "",
+				n < COMPILERS_MOST ? (int)n : COMPILERS_MOST, at);
 		at += n + 1;
 	}
 	return all;

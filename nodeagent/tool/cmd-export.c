@@ -194,9 +194,9 @@ static void tell_formats(const char *name)
 	size_t least = strlen(name) / 2 + 1, bytes;
 	const char *meant = NULL;
 	char *list;
-	FILE *f = open_memstream(&list, &bytes);
+	FILE *f = memory_begin(&list, &bytes);
 
-	for (size_t i = 0; f && i < export_n_formats; i++) {
+	for (size_t i = 0; i < export_n_formats; i++) {
 		const char *known = export_formats[i].name;
 		size_t d = conf_distance(name, strlen(name), known, strlen(known), true);
 
@@ -206,8 +206,7 @@ static void tell_formats(const char *name)
 			meant = known;
 		}
 	}
-	if (!f || fclose(f))
-		die(2, "out of memory");
+	memory_end(f);
 	if (meant)
 		complain("there is no format `%s'; did you mean `%s'?", name, meant);
 	else

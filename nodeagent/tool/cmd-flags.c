@@ -279,16 +279,13 @@ static void print_line(const struct request *r, const char *name, unsigned wante
 {
 	char *words = NULL;
 	size_t bytes;
-	FILE *f = open_memstream(&words, &bytes);
+	FILE *f = memory_begin(&words, &bytes);
 
-	if (!f)
-		die(1, "out of memory");
 	if (wanted & WANT_COMPILE)
 		put_compile(r, wanted, f);
 	if (wanted & WANT_LIBS)
 		put_libs(r, f);
-	if (fclose(f))
-		die(1, "out of memory");
+	memory_end(f);
 	if (name) {
 		printf("%s +=", name);
 		put_doubled(words);

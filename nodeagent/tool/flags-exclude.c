@@ -108,15 +108,12 @@ static void say_by_hand(const struct report *r, const uint32_t *names, size_t n,
 
 	if (!n)
 		return;
-	f = open_memstream(&text, &bytes);
-	if (!f)
-		die(1, "out of memory");
+	f = memory_begin(&text, &bytes);
 	for (size_t i = 0; i < n && i < SAID_MOST; i++)
 		fprintf(f, "%s%s", i ? ", " : "", r->cell[names[i]]);
 	if (n > SAID_MOST)
 		fprintf(f, " and %zu more", n - SAID_MOST);
-	if (fclose(f))
-		die(1, "out of memory");
+	memory_end(f);
 	complain("flags: %s " BY_HAND " does: %s", why, text);
 	free(text);
 }

@@ -196,12 +196,8 @@ static char *as_words(char *const *argv)
 {
 	char *text = xstrdup("");
 
-	for (int i = 0; argv[i]; i++) {
-		char *longer = xasprintf("%s%s%s", text, i ? " " : "", argv[i]);
-
-		free(text);
-		text = longer;
-	}
+	for (int i = 0; argv[i]; i++)
+		text = xappend(text, "%s%s", i ? " " : "", argv[i]);
 	return text;
 }
 

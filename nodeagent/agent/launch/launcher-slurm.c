@@ -32,15 +32,6 @@ static const char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* text + a + b, in the place of text */
-static char *append_text(char *text, const char *a, const char *b)
-{
-	char *longer = xasprintf("%s%s%s", text, a, b);
-
-	free(text);
-	return longer;
-}
-
 static void keep_step(struct step *s, const struct launcher_seen *seen)
 {
 	char *text =
@@ -333,7 +324,7 @@ void slurm_one_per_node(char *const *argv, struct arguments *out)
 	if (s.arbitrary && s.hosts.n) {
 		list = xstrdup("--nodelist=");
 		for (size_t i = 0; i < s.hosts.n; i++)
-			list = append_text(list, i ? "," : "", s.hosts.v[i]);
+			list = xappend(list, "%s%s", i ? "," : "", s.hosts.v[i]);
 		arguments_add(out, list);
 		free(list);
 	}
@@ -370,7 +361,7 @@ static char *export_with(const char *export, char *const *variables)
 	char *list = xstrdup(none ? "" : export);
 
 	for (; *variables; variables++)
-		list = append_text(list, list[0] ? "," : "", *variables);
+		list = xappend(list, "%s%s", list[0] ? "," : "", *variables);
 	return list;
 }
 

@@ -94,7 +94,7 @@ static char *contacts_so_far(const struct meeting *m, unsigned *tasks)
 	*tasks = 0;
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name), k = strlen(CONTACT);
-		char *path, line[4096] = "", *longer;
+		char *path, line[4096] = "";
 		unsigned here;
 		int at = 0, fd;
 
@@ -105,9 +105,7 @@ static char *contacts_so_far(const struct meeting *m, unsigned *tasks)
 		if (fd >= 0 && read(fd, line, sizeof(line) - 1) > 0 &&
 			sscanf(line, "%u %n", &here, &at) == 1 && at) {
 			*tasks += here;
-			longer = xasprintf("%s%s", all, line + at);
-			free(all);
-			all = longer;
+			all = xappend(all, "%s", line + at);
 		}
 		if (fd >= 0)
 			close(fd);

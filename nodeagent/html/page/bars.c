@@ -59,15 +59,13 @@ static char *name_of(const struct pages *p, const struct value *row, const struc
 
 	for (size_t i = 0; i < ARRAY_SIZE(what->names) && what->names[i].key; i++) {
 		const struct value *v = value_member(p->all, row, what->names[i].key);
-		char exact[VALUE_DIGITS], *longer;
+		char exact[VALUE_DIGITS];
 
 		if (value_kind(v) == VALUE_NONE)
 			continue;
-		longer = xasprintf("%s%s%s", name, what->names[i].before,
+		name = xappend(name, "%s%s", what->names[i].before,
 			value_kind(v) == VALUE_TEXT ? value_text(p->all, v)
 						    : value_exact(v, exact) ?: "-");
-		free(name);
-		name = longer;
 	}
 	return name;
 }

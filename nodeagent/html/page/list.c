@@ -21,13 +21,9 @@ static char *joined_values(
 		v = value_next(all, v)) {
 		const char *one =
 			value_kind(v) == VALUE_TEXT ? value_text(all, v) : value_exact(v, exact);
-		char *more;
 
-		if (!one)
-			continue;
-		more = xasprintf("%s%s%s", text, *text ? between : "", one);
-		free(text);
-		text = more;
+		if (one)
+			text = xappend(text, "%s%s", *text ? between : "", one);
 	}
 	return text;
 }

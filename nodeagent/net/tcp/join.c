@@ -11,14 +11,13 @@
 
 static char *add_address(char *text, struct sockaddr_storage at, unsigned port)
 {
-	char *one, *longer;
+	char *one;
 
 	address_set_port(&at, port);
 	one = address_text(&at);
-	longer = xasprintf("%s%s%s", text, text[0] ? "+" : "", one);
+	text = xappend(text, "%s%s", text[0] ? "+" : "", one);
 	free(one);
-	free(text);
-	return longer;
+	return text;
 }
 
 /* Addresses of the machine that others can use; loopback ones only if there are no others. */
@@ -62,12 +61,8 @@ char *tcp_contact(const struct transport *p)
 		if (!address_is_link_local(&at) || t->options->interface)
 			text = add_address(text, at, address_port(&at));
 	}
-	if (t->session && t->session[0]) {
-		char *longer = xasprintf("%s/%s", text, t->session);
-
-		free(text);
-		text = longer;
-	}
+	if (t->session && t->session[0])
+		text = xappend(text, "/%s", t->session);
 	return text;
 }
 

@@ -69,12 +69,9 @@ char *finding_evidence_text(const struct finding *f)
 
 	for (size_t i = 0; i < f->n_evidence; i++) {
 		char *value = evidence_text(&f->evidence[i]);
-		char *longer =
-			xasprintf("%s%s%s=%s", text, i ? " " : "", f->evidence[i].key, value);
 
+		text = xappend(text, "%s%s=%s", i ? " " : "", f->evidence[i].key, value);
 		free(value);
-		free(text);
-		text = longer;
 	}
 	return text;
 }

@@ -11,19 +11,12 @@
 /* "f, g and 3 more" */
 static char *names_of(const struct report *r, const struct short_functions *s, size_t named)
 {
-	char *text, *more;
+	char *text = xstrdup("");
 
-	text = xstrdup("");
-	for (size_t i = 0; i < named; i++) {
-		more = xasprintf("%s%s%s", text, i ? ", " : "", r->cell[s->names[i]]);
-		free(text);
-		text = more;
-	}
-	if (s->n > named) {
-		more = xasprintf("%s and %zu more", text, s->n - named);
-		free(text);
-		text = more;
-	}
+	for (size_t i = 0; i < named; i++)
+		text = xappend(text, "%s%s", i ? ", " : "", r->cell[s->names[i]]);
+	if (s->n > named)
+		text = xappend(text, " and %zu more", s->n - named);
 	return text;
 }
 

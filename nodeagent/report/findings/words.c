@@ -100,15 +100,9 @@ void prove_doubts(struct finding *f, const struct facts *facts)
 {
 	char *text = xstrdup("");
 
-	for (unsigned i = 0; i < DOUBTS; i++) {
-		char *longer;
-
-		if (!(facts->e.doubts >> i & 1))
-			continue;
-		longer = xasprintf("%s%s%s", text, *text ? " " : "", efficiency_doubts[i]);
-		free(text);
-		text = longer;
-	}
+	for (unsigned i = 0; i < DOUBTS; i++)
+		if (facts->e.doubts >> i & 1)
+			text = xappend(text, "%s%s", *text ? " " : "", efficiency_doubts[i]);
 	if (*text)
 		prove_text(f, "estimated", text);
 	free(text);

@@ -263,13 +263,10 @@ void section_warnings(FILE *f, const struct report *r)
 	bool whole_job = r->log == REPORT_SUMMARY;
 	char *text;
 	size_t bytes;
-	FILE *sentences = open_memstream(&text, &bytes);
+	FILE *sentences = memory_begin(&text, &bytes);
 
-	if (!sentences)
-		die(125, "out of memory");
 	print_sentences(sentences, r, r->p->runtime_s, whole_job);
-	if (fclose(sentences))
-		die(125, "out of memory");
+	memory_end(sentences);
 	if (bytes)
 		fprintf(f, "\n%s", text);
 	free(text);

@@ -72,13 +72,11 @@ static char *place_late(const struct row *row)
 		return late_thread(row->r, at);
 	text = xstrdup("");
 	for (size_t i = 0; i < at->n_late && i < LATE_SHOWN; i++) {
-		char *rank = rank_text(row->r->p, at->late[i]->late), *more;
+		char *rank = rank_text(row->r->p, at->late[i]->late);
 
-		more = xasprintf(
-			"%s%s%s %.0f %%", text, i ? ", " : "", rank, share_of(at, at->late[i]));
+		text = xappend(
+			text, "%s%s %.0f %%", i ? ", " : "", rank, share_of(at, at->late[i]));
 		free(rank);
-		free(text);
-		text = more;
 	}
 	return text;
 }

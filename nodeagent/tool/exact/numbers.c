@@ -27,10 +27,8 @@ char *exact_doubts(const struct exact *x)
 	const char *before = "";
 	char *text;
 	size_t bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f = memory_begin(&text, &bytes);
 
-	if (!f)
-		die(125, "out of memory");
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
 		const unsigned long long n = t->doubts[i];
 
@@ -43,8 +41,7 @@ char *exact_doubts(const struct exact *x)
 			fprintf(f, causal_doubts[i].many, n);
 		before = "; ";
 	}
-	if (fclose(f))
-		die(125, "out of memory");
+	memory_end(f);
 	if (bytes)
 		return text;
 	free(text);

@@ -275,11 +275,9 @@ static char *calls_within(const struct files *in, const struct vfd_span *span, b
 
 	while (strcmp(export_formats[i].name, "speedscope"))
 		i++;
-	o.into = open_memstream(&text, &bytes);
-	if (!o.into)
-		die(125, "out of memory");
+	o.into = memory_begin(&text, &bytes);
 	status = export_run(&export_formats[i], &o, in->files, in->n, "time line");
-	fclose(o.into);
+	memory_end(o.into);
 	if (status != 2)
 		return text;
 	free(text);

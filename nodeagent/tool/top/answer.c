@@ -51,13 +51,8 @@ static char *say_written(const struct viewer *w, const struct live_request *q)
 		written, w->agents, one_or_many(w->agents, "node", "nodes"),
 		one_or_many(written, "has written", "have written"),
 		one_or_many(written, ": ", ", one of them is "), q->file);
-	char *longer;
 
-	if (!refusing)
-		return text;
-	longer = xasprintf("%s; on %" PRIu32 " %s", text, refusing, reason);
-	free(text);
-	return longer;
+	return refusing ? xappend(text, "; on %" PRIu32 " %s", refusing, reason) : text;
 }
 
 enum answer record_answer(const struct viewer *w, const struct live_view *v, char **text)

@@ -390,17 +390,15 @@ static char *join_parts(enum head_line line, const struct head *h, unsigned pres
 	char *text = NULL;
 
 	EACH(const struct part, p, parts, ARRAY_SIZE(parts)) {
-		char *more, *longer;
+		char *more;
 
 		if (p->line != line || p->out <= pressure)
 			continue;
 		more = p->say(h, p->brief <= pressure);
 		if (!more)
 			continue;
-		longer = xasprintf("%s%s%s", text ?: "", text ? BETWEEN : "", more);
+		text = xappend(text, "%s%s", text ? BETWEEN : "", more);
 		free(more);
-		free(text);
-		text = longer;
 	}
 	return text;
 }

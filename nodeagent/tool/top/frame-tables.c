@@ -463,10 +463,8 @@ static char *text_of(struct table *t)
 {
 	char *text = NULL;
 	size_t bytes;
-	FILE *f = open_memstream(&text, &bytes);
+	FILE *f = memory_begin(&text, &bytes);
 
-	if (!f)
-		die(125, "out of memory");
 	table_print(t, f);
 	fclose(f);
 	table_free(t);

@@ -230,10 +230,8 @@ void terminal_draw(const struct frame *f)
 	const bool anew = terminal.changed;
 	char *text = NULL;
 	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	FILE *to = memory_begin(&text, &bytes);
 
-	if (!to)
-		die(125, "out of memory");
 	terminal.changed = 0;
 	if (anew) {
 		frame_free(&terminal.drawn);

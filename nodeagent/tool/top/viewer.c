@@ -25,10 +25,7 @@
 /* Adds the name of a session to a list for people. */
 static char *add_listed(char *list, const char *name, int bytes)
 {
-	char *longer = xasprintf("%s%s%.*s", list ? list : "", list ? ", " : "", bytes, name);
-
-	free(list);
-	return longer;
+	return xappend(list, "%s%.*s", list ? ", " : "", bytes, name);
 }
 
 /* The only session of this node; NULL and *error. */

@@ -14,21 +14,16 @@
 
 char *where_ranks_text(const struct where_ranks *r)
 {
-	char *text = xstrdup(""), *longer;
+	char *text = xstrdup("");
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct where_run *run = &r->run[i];
 
-		longer = run->first == run->last
-				 ? xasprintf("%s%s%" PRIu32, text, i ? "," : "", run->first)
-				 : xasprintf("%s%s%" PRIu32 "-%" PRIu32, text, i ? "," : "",
-					   run->first, run->last);
-		free(text);
-		text = longer;
+		text = xappend(text, "%s%" PRIu32, i ? "," : "", run->first);
+		if (run->first != run->last)
+			text = xappend(text, "-%" PRIu32, run->last);
 	}
-	longer = xasprintf("%s%s", text, r->cut ? ",..." : "");
-	free(text);
-	return longer;
+	return xappend(text, "%s", r->cut ? ",..." : "");
 }
 
 static void print_ranks(FILE *f, const struct where_ranks *r)
@@ -182,13 +177,11 @@ static void skip_frames(struct leaf *l, size_t n)
 /* The frames that all of these share, which are one at least. The caller frees. */
 static char *take_common(struct leaf *l, size_t n)
 {
-	char *text = xstrdup(""), *longer;
+	char *text = xstrdup("");
 
 	do {
-		longer = xasprintf(
-			"%s%s%.*s", text, text[0] ? " > " : "", (int)frame_bytes(l->rest), l->rest);
-		free(text);
-		text = longer;
+		text = xappend(
+			text, "%s%.*s", text[0] ? " > " : "", (int)frame_bytes(l->rest), l->rest);
 		skip_frames(l, n);
 		for (size_t i = 0; i < n; i++)
 			if (!same_frame(l, &l[i]))
