@@ -130,8 +130,7 @@ static void add_file(struct folder *f, const char *entry)
 		free(path);
 		return;
 	}
-	f->files = grow(f->files, f->n, &f->cap, sizeof(*f->files));
-	f->files[f->n++] =
+	*APPEND(f->files, f->n, f->cap) =
 		(struct kept){name, r.base, r.who, r.kind, number, run_in(r.kind, path), false};
 	free(path);
 }

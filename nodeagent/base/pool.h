@@ -37,8 +37,7 @@ static inline void *match_pool_take_any(struct match_pool *p)
 	if (!p->vacant) {
 		char *chunk = match_pool_chunk(p);
 
-		p->chunks = grow(p->chunks, p->n_chunks, &p->cap_chunks, sizeof(*p->chunks));
-		p->chunks[p->n_chunks++] = chunk;
+		*LIST_ADD(p, chunks) = chunk;
 		for (size_t i = MATCH_POOL_CHUNK; i-- > 0;) {
 			memcpy(chunk + i * p->bytes, &p->vacant, sizeof(void *));
 			p->vacant = chunk + i * p->bytes;

@@ -69,8 +69,7 @@ void table_free(struct table *t)
 
 void table_column(struct table *t, const char *title, enum table_align align)
 {
-	t->columns = grow(t->columns, t->n_columns, &t->cap_columns, sizeof(*t->columns));
-	t->columns[t->n_columns++] = (struct column){
+	*LIST_ADD(t, columns) = (struct column){
 		.title = text_plain(title),
 		.align = align,
 		.width = text_columns(title),

@@ -72,8 +72,7 @@ void clock_sync_add(struct clock_sync_points *k, const struct clock_sync_point *
 {
 	if (k->n && sync_point->local <= k->at[k->n - 1].local)
 		return;
-	k->at = grow(k->at, k->n, &k->cap, sizeof(*k->at));
-	k->at[k->n++] = *sync_point;
+	*APPEND(k->at, k->n, k->cap) = *sync_point;
 }
 
 void clock_sync_settle(struct clock_sync *c)

@@ -23,8 +23,7 @@ ORDER_BY(piece_cmp, struct piece, RISING(first))
 
 void pieces_add(struct pieces *p, uint64_t first, uint64_t end, struct profile *profile)
 {
-	p->at = grow(p->at, p->n, &p->cap, sizeof(*p->at));
-	p->at[p->n++] = (struct piece){first, end, profile};
+	*APPEND(p->at, p->n, p->cap) = (struct piece){first, end, profile};
 }
 
 ORDER_BY(larger_first, struct piece, ORDER(y->end - y->first, x->end - x->first) ?: RISING(first))

@@ -41,8 +41,7 @@ void diagnose(struct diagnosis *d, enum finding finding, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		die(125, "out of memory");
 	va_end(args);
-	d->lines = grow(d->lines, d->n, &d->cap, sizeof(*d->lines));
-	d->lines[d->n++] = (struct diagnosed){finding, text};
+	*APPEND(d->lines, d->n, d->cap) = (struct diagnosed){finding, text};
 	d->refused |= finding == FINDING_NO;
 }
 

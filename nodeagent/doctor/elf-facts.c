@@ -87,9 +87,7 @@ static void read_dynamic(struct elf_facts *facts, const struct elf_file *f)
 		} else if (dyn.d_tag != DT_NEEDED) {
 			set_text(&facts->runpath, s);
 		} else if (s && facts->n_needed < NEEDED_MAX) {
-			facts->needed =
-				grow(facts->needed, facts->n_needed, &cap, sizeof(*facts->needed));
-			facts->needed[facts->n_needed++] = xstrdup(s);
+			*APPEND(facts->needed, facts->n_needed, cap) = xstrdup(s);
 		}
 	}
 }

@@ -229,8 +229,7 @@ struct database_table *database_table(
 	t->name = in ? xasprintf("%s_%s", in->name, name) : xstrdup(name);
 	t->end = t->name + strlen(t->name) - strlen(name);
 	t->in = in;
-	d->tables = grow(d->tables, d->n_tables, &d->cap_tables, sizeof(struct database_table *));
-	d->tables[d->n_tables++] = t;
+	*LIST_ADD(d, tables) = t;
 	create_table(d, t, columns);
 	return t;
 }

@@ -45,8 +45,7 @@ static struct export_process *add_process(struct exporter *x, uint32_t file, con
 {
 	struct export_process *p;
 
-	x->processes = grow(x->processes, x->n_processes, &x->cap_processes, sizeof(*x->processes));
-	p = &x->processes[x->n_processes++];
+	p = LIST_ADD(x, processes);
 	*p = (struct export_process){.file = file,
 		.number = VFD_NONE,
 		.rank = -1,
@@ -142,8 +141,7 @@ static void add_threads(struct exporter *x, uint32_t file, size_t *cap)
 
 			if (!belongs(x, &x->processes[k], &all[i], i))
 				continue;
-			x->threads = grow(x->threads, x->n_threads, cap, sizeof(*x->threads));
-			t = &x->threads[x->n_threads++];
+			t = APPEND(x->threads, x->n_threads, *cap);
 			*t = (struct export_thread){.file = file,
 				.track = (uint32_t)i,
 				.process = (uint32_t)k,
@@ -345,8 +343,7 @@ static void add_comms(struct exporter *x, uint32_t file)
 			continue;
 		}
 		map64_add(&x->comm_of, all[i].id, (uint32_t)x->n_comms);
-		x->comms = grow(x->comms, x->n_comms, &x->cap_comms, sizeof(*x->comms));
-		x->comms[x->n_comms++] = (struct export_comm){&all[i], comm_name(x, file, &all[i])};
+		*LIST_ADD(x, comms) = (struct export_comm){&all[i], comm_name(x, file, &all[i])};
 	}
 }
 

@@ -60,8 +60,7 @@ static bool in_span(const struct exporter *x, int64_t ns)
 
 static void add_change(struct otf2_plain *p, uint64_t time, uint32_t thread, bool ends)
 {
-	p->changes = grow(p->changes, p->n, &p->cap, sizeof(*p->changes));
-	p->changes[p->n++] = (struct change){time, thread, ends};
+	*APPEND(p->changes, p->n, p->cap) = (struct change){time, thread, ends};
 }
 
 void otf2_plain_find(struct otf2 *f)

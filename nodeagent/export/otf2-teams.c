@@ -71,8 +71,7 @@ static bool makes_team(const struct exporter *x, uint32_t region)
 
 static uint64_t seat_new(struct member *m)
 {
-	m->tail = grow(m->tail, m->n_tail, &m->cap_tail, sizeof(*m->tail));
-	m->tail[m->n_tail++] = NOT_KNOWN;
+	*LIST_ADD(m, tail) = NOT_KNOWN;
 	return m->before_tail + m->n_tail - 1;
 }
 
@@ -84,8 +83,7 @@ static void add_run(struct member *m, uint32_t team)
 		last->n++;
 		return;
 	}
-	m->runs = grow(m->runs, m->n_runs, &m->cap_runs, sizeof(*m->runs));
-	m->runs[m->n_runs++] = (struct run){team, 1};
+	*LIST_ADD(m, runs) = (struct run){team, 1};
 }
 
 static void seat_known(struct member *m, uint64_t number, uint32_t team)
@@ -163,8 +161,7 @@ static void close_forked(struct otf2_teams *all, size_t i)
 
 static void sit(struct otf2_teams *all, struct forked *r, uint32_t thread)
 {
-	r->seats = grow(r->seats, r->n, &r->cap, sizeof(*r->seats));
-	r->seats[r->n++] = (struct seat){thread, seat_new(&all->members[thread])};
+	*APPEND(r->seats, r->n, r->cap) = (struct seat){thread, seat_new(&all->members[thread])};
 }
 
 static uint64_t path_of(const struct exporter *x, const struct export_event *e)
@@ -234,8 +231,7 @@ static struct forked *fork_new(struct otf2_teams *all, const struct export_event
 {
 	struct forked *r;
 
-	all->forked = grow(all->forked, all->n_forked, &all->cap_forked, sizeof(*all->forked));
-	r = &all->forked[all->n_forked++];
+	r = LIST_ADD(all, forked);
 	*r = (struct forked){.process = e->thread->process,
 		.region = e->region,
 		.master = EXPORT_NONE,
@@ -365,8 +361,7 @@ void otf2_team_begin(struct otf2 *f, const struct export_event *e, struct OTF2_E
 		return;
 	m = &f->teams->members[thread];
 	team = seat_next(m);
-	m->open = grow(m->open, m->n_open, &m->cap_open, sizeof(*m->open));
-	m->open[m->n_open++] = team;
+	*LIST_ADD(m, open) = team;
 	if (team == NO_TEAM)
 		return;
 	if (f->teams->teams[team].threads[0] == thread) {

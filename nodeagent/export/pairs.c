@@ -114,8 +114,7 @@ static void write_row(struct pairs *p)
 		}
 	}
 	if (!p->error) {
-		p->rows = grow(p->rows, p->n_rows, &p->cap_rows, sizeof(*p->rows));
-		p->rows[p->n_rows++] = (struct row){.next = p->in_file, .left = p->n};
+		*LIST_ADD(p, rows) = (struct row){.next = p->in_file, .left = p->n};
 		p->in_file += p->n;
 	}
 	p->n = 0;

@@ -313,8 +313,7 @@ void paraver_event(void *state, const struct export_event *e)
 	put_until(f, at_most(f, e->time));
 	switch (e->kind) {
 	case EXPORT_ENTER:
-		open->regions = grow(open->regions, open->n, &open->cap, sizeof(*open->regions));
-		open->regions[open->n++] = e->region;
+		*APPEND(open->regions, open->n, open->cap) = e->region;
 		put_call(f, e, e->region + 1);
 		break;
 	case EXPORT_EXIT:

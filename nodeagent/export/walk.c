@@ -51,8 +51,7 @@ static void push_message(struct walk *w, const struct export_message *m)
 {
 	size_t i = w->n;
 
-	w->heap = grow(w->heap, w->n, &w->cap, sizeof(*w->heap));
-	w->heap[w->n++] = *m;
+	*APPEND(w->heap, w->n, w->cap) = *m;
 	for (; i && w->heap[i].end < w->heap[(i - 1) / 2].end; i = (i - 1) / 2)
 		swap(&w->heap[i], &w->heap[(i - 1) / 2]);
 }
@@ -122,8 +121,7 @@ static void add_flow(struct walk *w, const struct vfd_event *v, bool alone)
 	w->ends_time = v->time;
 	if (w->n_ends >= FLOWS_MOST)
 		return;
-	w->ends = grow(w->ends, w->n_ends, &w->cap_ends, sizeof(*w->ends));
-	w->ends[w->n_ends++] = (struct flow_end){t, v->stack, flow};
+	*LIST_ADD(w, ends) = (struct flow_end){t, v->stack, flow};
 }
 
 static void take_flows(struct walk *w, const struct vfd_event *v, struct export_event *e)
@@ -134,8 +132,7 @@ static void take_flows(struct walk *w, const struct vfd_event *v, struct export_
 		w->n_ends = 0;
 	EACH(const struct flow_end, end, w->ends, w->n_ends) {
 		if (end->thread == e->thread && end->stack == v->stack) {
-			w->flows = grow(w->flows, e->n_flows, &w->cap_flows, sizeof(*w->flows));
-			w->flows[e->n_flows++] = end->flow;
+			*APPEND(w->flows, e->n_flows, w->cap_flows) = end->flow;
 		} else {
 			w->ends[kept++] = *end;
 		}

@@ -98,8 +98,7 @@ static uint32_t node_of(struct gathering *g, uint32_t parent, uint32_t name)
 	if (known)
 		return *known;
 	id = (uint32_t)g->n;
-	g->nodes = grow(g->nodes, g->n, &g->cap, sizeof(*g->nodes));
-	g->nodes[g->n++] = (struct union_node){.parent = parent, .name = name};
+	*APPEND(g->nodes, g->n, g->cap) = (struct union_node){.parent = parent, .name = name};
 	map64_add(&g->children, key, id);
 	return id;
 }
@@ -136,8 +135,7 @@ static void stamp(struct gathering *g, struct union_node *u)
 	if (u->stamp == g->stamp)
 		return;
 	u->stamp = g->stamp;
-	g->touched = grow(g->touched, g->n_touched, &g->cap_touched, sizeof(*g->touched));
-	g->touched[g->n_touched++] = (struct radix){(uint64_t)(u - g->nodes), 0};
+	*LIST_ADD(g, touched) = (struct radix){(uint64_t)(u - g->nodes), 0};
 	u->estimated = false;
 	u->calls = u->lost = u->ticks = u->ns = u->below_ns = 0;
 }

@@ -118,8 +118,7 @@ void codemap_add(struct codemap *map, const struct wire_module *m, const char *p
 	}
 	if ((n_met == 1 && has_come_back(map, met, m, path)) || map->n >= MODULES_LIMIT)
 		return;
-	map->modules = grow(map->modules, map->n, &map->cap, sizeof(*map->modules));
-	new = &map->modules[map->n++];
+	new = APPEND(map->modules, map->n, map->cap);
 	*new = (struct module){.path = xstrdup(path),
 		.base = m->base,
 		.low = m->low,
@@ -187,8 +186,7 @@ static void begin_epoch(struct codemap *map, bool any, uint64_t ticks)
 {
 	if (!any || map->n_epochs >= EPOCHS_LIMIT)
 		return;
-	map->starts = grow(map->starts, map->n_epochs, &map->cap_epochs, sizeof(*map->starts));
-	map->starts[map->n_epochs++] = ticks;
+	*APPEND(map->starts, map->n_epochs, map->cap_epochs) = ticks;
 }
 
 void codemap_gone(struct codemap *map, uint64_t low, uint64_t ticks)

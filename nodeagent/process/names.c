@@ -111,8 +111,7 @@ static uint32_t file_of(struct symcache *s, const struct code_location *location
 	for (size_t i = 0; i < s->n; i++)
 		if (is_file(&s->files[i], location))
 			return (uint32_t)i;
-	s->files = grow(s->files, s->n, &s->cap, sizeof(*s->files));
-	f = &s->files[s->n++];
+	f = APPEND(s->files, s->n, s->cap);
 	*f = (struct file){.path = xstrdup(location->path)};
 	f->build_id_bytes = location->build_id_bytes;
 	memcpy(f->build_id, location->build_id, location->build_id_bytes);

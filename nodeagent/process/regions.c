@@ -307,8 +307,7 @@ static void collect_mismatches(struct mismatches *to, const struct process *p, b
 
 		if (!r || !r->name || !(r->surplus_ends | r->missing_ends))
 			continue;
-		to->at = grow(to->at, to->n, &to->cap, sizeof(*to->at));
-		to->at[to->n++] = (struct mismatch){
+		*APPEND(to->at, to->n, to->cap) = (struct mismatch){
 			copy ? xstrdup(r->name) : r->name, r->surplus_ends, r->missing_ends};
 	}
 }
@@ -362,8 +361,7 @@ void regions_warn(struct host *host)
 	struct mismatches all = {0};
 
 	for (size_t i = 0; gone && i < gone->n; i++) {
-		all.at = grow(all.at, all.n, &all.cap, sizeof(*all.at));
-		all.at[all.n++] = gone->at[i];
+		*APPEND(all.at, all.n, all.cap) = gone->at[i];
 	}
 	for (const struct process *p = host->processes; p; p = p->next)
 		collect_mismatches(&all, p, false);

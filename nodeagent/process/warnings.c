@@ -68,9 +68,7 @@ static bool is_kept(const struct host *host, const char *text)
 
 static void append_warning(struct host *host, char *text)
 {
-	host->warnings = grow(
-		host->warnings, host->n_warnings, &host->cap_warnings, sizeof(*host->warnings));
-	host->warnings[host->n_warnings++] = text;
+	*LIST_ADD(host, warnings) = text;
 }
 
 static void replace(struct host *host, size_t i, char *text)

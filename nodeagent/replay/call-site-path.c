@@ -61,8 +61,8 @@ static struct site *site_of(struct site_paths *s, struct node *node)
 		i++;
 	map64_add(&s->number, (uintptr_t)node, (uint32_t)i);
 	if (i == s->n) {
-		s->at = grow(s->at, s->n, &s->cap, sizeof(*s->at));
-		s->at[s->n++] = (struct site){.in = node->parent, .key = node->key & ~EPOCH_BITS};
+		*APPEND(s->at, s->n, s->cap) =
+			(struct site){.in = node->parent, .key = node->key & ~EPOCH_BITS};
 	}
 	return &s->at[i];
 }

@@ -47,8 +47,7 @@ void replay_add_stack_sample(struct replay *r, const struct stack_sample *s)
 		memmove(w->at, w->at + w->from, w->n * sizeof(*w->at));
 		w->from = 0;
 	}
-	w->at = grow(w->at, w->n, &w->cap, sizeof(*w->at));
-	w->at[w->n++] = *s;
+	*APPEND(w->at, w->n, w->cap) = *s;
 }
 
 /* ---- which part of the path lies within the open frame -------------------- */

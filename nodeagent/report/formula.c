@@ -203,8 +203,7 @@ static void put_step(struct reading *r, struct step s)
 {
 	struct formula *f = r->f;
 
-	f->steps = grow(f->steps, f->n, &f->cap, sizeof(*f->steps));
-	f->steps[f->n++] = s;
+	*APPEND(f->steps, f->n, f->cap) = s;
 	if (s.what == CALL)
 		r->height -= s.f->arguments;
 	r->height += s.what == FORGET ? (size_t)-1 : 1;

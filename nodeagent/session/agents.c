@@ -108,8 +108,7 @@ void sessions_forward(struct agent *a, struct session_request *r, const void *da
 	memcpy(copy + sizeof(*r), data, r->bytes);
 	copy[bytes] = '\0';
 	if (a->joining) {
-		s->queue = grow(s->queue, s->n_queue, &s->cap_queue, sizeof(*s->queue));
-		s->queue[s->n_queue++] = copy;
+		*LIST_ADD(s, queue) = copy;
 		return;
 	}
 	send_copy(a, 0, TAG_REQUEST, copy, bytes);

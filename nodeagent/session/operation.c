@@ -32,8 +32,7 @@ struct communicator *communicator_new(struct coordinator *c, const uint32_t *who
 {
 	struct communicator *comm;
 
-	c->comms = grow(c->comms, c->n_comms, &c->cap_comms, sizeof(*c->comms));
-	comm = &c->comms[c->n_comms++];
+	comm = LIST_ADD(c, comms);
 	*comm = (struct communicator){
 		.id = (c->session ^ ++c->comms_ever * 0x9e3779b97f4a7c15u) | 1, .n = n};
 	comm->who = xmalloc(n * sizeof(*who));
@@ -203,8 +202,7 @@ struct operation *operation_arrive(struct coordinator *c, enum operation_kind ki
 		o->next = c->operations;
 		c->operations = o;
 	}
-	o->arrivals = grow(o->arrivals, o->n_arrivals, &o->cap_arrivals, sizeof(*o->arrivals));
-	o->arrivals[o->n_arrivals++] = (struct arrival){member, request};
+	*LIST_ADD(o, arrivals) = (struct arrival){member, request};
 	return o;
 }
 

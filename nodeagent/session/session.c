@@ -114,8 +114,7 @@ static void define_comm(struct process *p, const struct session_members *m, cons
 	free(w);
 	if (why)
 		process_quarantine(p, "%s", why);
-	s->comms = grow(s->comms, s->n_comms, &s->cap_comms, sizeof(*s->comms));
-	s->comms[s->n_comms++] = (struct known_comm){out->number, m->id};
+	*LIST_ADD(s, comms) = (struct known_comm){out->number, m->id};
 }
 
 static void name_comm(struct process *p, uint32_t number, const char *name)

@@ -112,8 +112,7 @@ void mangled_add_part(struct mangled *m, const char *from, bool is_prefix)
 {
 	if (m->again || m->failed)
 		return;
-	m->parts = grow(m->parts, m->n_parts, &m->cap_parts, sizeof(*m->parts));
-	m->parts[m->n_parts++] = (struct mangled_part){from, m->at, is_prefix};
+	*LIST_ADD(m, parts) = (struct mangled_part){from, m->at, is_prefix};
 }
 
 /* ---- components -------------------------------------------------------------------------- */

@@ -405,8 +405,8 @@ bool source_lines_read(
 		w[wanted] = (struct wanted){.location = p, .index = wanted};
 		wanted++;
 		map64_add(&l->at, hash_of(p), (uint32_t)l->n);
-		l->all = grow(l->all, l->n, &l->cap, sizeof(*l->all));
-		l->all[l->n++] = (struct found){.path = xstrdup(p->path), .address = p->address};
+		*APPEND(l->all, l->n, l->cap) =
+			(struct found){.path = xstrdup(p->path), .address = p->address};
 	}
 	if (wanted)
 		in_time = ask_child(l, first, w, wanted, seconds);

@@ -78,8 +78,7 @@ static bool collect_symbols(struct symtab *t, const struct elf_file *file, enum 
 
 		if (!is_function(&s) || t->n == NO_OUTER)
 			continue;
-		t->functions = grow(t->functions, t->n, &t->cap, sizeof(*t->functions));
-		f = &t->functions[t->n++];
+		f = APPEND(t->functions, t->n, t->cap);
 		*f = (struct function){.start = s.address, .name = s.name, .file = s.file};
 		f->type = s.type;
 		f->bind = s.bind;
@@ -161,8 +160,7 @@ static void rename_to(struct symtab *t, struct function *f, const char *file, un
 		name = xasprintf("%s@%.255s:%u", f->name, file, number);
 	else
 		name = xasprintf("%s@%.255s", f->name, file);
-	t->renamed = grow(t->renamed, t->n_renamed, &t->renamed_cap, sizeof(*t->renamed));
-	t->renamed[t->n_renamed++] = name;
+	*APPEND(t->renamed, t->n_renamed, t->renamed_cap) = name;
 	f->name = name;
 }
 

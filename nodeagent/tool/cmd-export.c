@@ -125,8 +125,7 @@ static void add_file(struct inputs *in, const char *path)
 		in->base = base;
 		in->directory = file_directory(path);
 	}
-	in->files = grow(in->files, in->n, &in->cap, sizeof(struct vfd_file *));
-	in->files[in->n++] = f;
+	*APPEND(in->files, in->n, in->cap) = f;
 }
 
 static int is_vfd(const struct dirent *d)

@@ -68,8 +68,7 @@ static void add_task(struct agent *a, int pid, int rank)
 	struct in_step *s = a->step;
 	struct task *t;
 
-	s->tasks = grow(s->tasks, s->n_tasks, &s->cap_tasks, sizeof(*s->tasks));
-	t = &s->tasks[s->n_tasks++];
+	t = LIST_ADD(s, tasks);
 	*t = (struct task){.pid = pid, .rank = rank, .pidfd = -1};
 	if (pid == s->parent) /* tells us more than its end */
 		return;

@@ -47,8 +47,7 @@ static void learn_node(struct seen_tree *t, const struct node *n, uint32_t path)
 {
 	const bool folded = n->parent && seen_path(t, n->parent) == path;
 
-	t->path = grow(t->path, t->n, &t->cap, sizeof(*t->path));
-	t->path[t->n++] = folded ? path | FOLDED : path;
+	*APPEND(t->path, t->n, t->cap) = folded ? path | FOLDED : path;
 	map64_add(&t->place, (uintptr_t)n, path);
 	if (n->extra && n->extra->iterations)
 		*LIST_ADD(t, loops) = (struct seen_loop){n, path};

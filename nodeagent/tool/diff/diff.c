@@ -153,8 +153,7 @@ static void add_row(struct diff *d, size_t *cap, uint32_t a, uint32_t b)
 	d->only_a += b == DIFF_NONE;
 	d->only_b += a == DIFF_NONE;
 	d->n_significant += row.significant;
-	d->rows = grow(d->rows, d->n_rows, cap, sizeof(*d->rows));
-	d->rows[d->n_rows++] = row;
+	*APPEND(d->rows, d->n_rows, *cap) = row;
 }
 
 static size_t end_of_hash(const struct diff_profile *p, size_t i)

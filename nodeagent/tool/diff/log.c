@@ -313,8 +313,7 @@ static void read_profile(struct log *l)
 		row.caller = keep_text(l, l->cell[CELL_CALLER]);
 		if (l->cell[CELL_PATH])
 			row.path = keep_path(l, l->cell[CELL_PATH]);
-		l->rows = grow(l->rows, l->n_rows, &l->cap_rows, sizeof(*l->rows));
-		l->rows[l->n_rows++] = row;
+		*LIST_ADD(l, rows) = row;
 	}
 }
 
@@ -332,8 +331,7 @@ static void read_minmax(struct log *l)
 		s.mean = time_of(l, CELL_MEAN);
 		s.min = time_of(l, CELL_MIN);
 		s.max = time_of(l, CELL_MAX);
-		l->spreads = grow(l->spreads, l->n_spreads, &l->cap_spreads, sizeof(*l->spreads));
-		l->spreads[l->n_spreads++] = s;
+		*LIST_ADD(l, spreads) = s;
 	}
 }
 
@@ -349,8 +347,7 @@ static void read_paths(struct log *l)
 			return;
 		path.id = strtoull(s + 4, &end, 10);
 		path.path = keep_path(l, trimmed(end));
-		l->paths = grow(l->paths, l->n_paths, &l->cap_paths, sizeof(*l->paths));
-		l->paths[l->n_paths++] = path;
+		*LIST_ADD(l, paths) = path;
 	}
 }
 

@@ -35,8 +35,7 @@ struct diff_stack *diff_add(struct diff_profile *p, const char *path, size_t byt
 {
 	struct diff_stack *s;
 
-	p->stacks = grow(p->stacks, p->n_stacks, &p->cap_stacks, sizeof(*p->stacks));
-	s = &p->stacks[p->n_stacks++];
+	s = LIST_ADD(p, stacks);
 	*s = (struct diff_stack){.id = DIFF_NO_ID, .path = p->text.n, .deviation_s = -1.0};
 	if (path) {
 		text_store_add(&p->text, path, bytes);

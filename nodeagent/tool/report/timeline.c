@@ -107,8 +107,7 @@ static void add_file(struct files *in, const char *path)
 	free(error);
 	if (!f)
 		return;
-	in->files = grow(in->files, in->n, &in->cap, sizeof(struct vfd_file *));
-	in->files[in->n++] = f;
+	*APPEND(in->files, in->n, in->cap) = f;
 }
 
 /* The event in a sampling file's name, if it is of the node of the profile STEM.vfp; else "". */
