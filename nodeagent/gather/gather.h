@@ -5,8 +5,6 @@
 
 #include "nodeagent/process/observer.h"
 
-struct gathering;
-
 /* Adds the numbers of processes that are let go (process/ended.h) to host.gathered. */
 extern const struct process_observer gather_observer;
 

@@ -12,10 +12,8 @@
 #include "nodeagent/process/observer.h"
 
 struct host;
-struct match_process;
 struct match_receive;
 struct match_send;
-struct matching;
 struct profile;
 
 #ifndef MATCHING_THREAD_PAIRS_MAX

@@ -21,7 +21,6 @@
 #include "nodeagent/match/match.h"
 
 struct channel;
-struct receive;
 struct space;
 struct stream;
 

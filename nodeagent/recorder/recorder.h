@@ -18,9 +18,6 @@
 #include "nodeagent/trace/write/writer.h"
 
 struct host;
-struct process;
-struct recorder;
-struct recorder_process;
 
 /* ---- the file: host->recorder ------------------------------------------------ */
 

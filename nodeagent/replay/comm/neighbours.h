@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct comm;
-struct message;
 struct pending;
 struct share;
 struct topology; /* of a communicator */

@@ -14,7 +14,6 @@
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/trace/collective.h"
 
-struct calltree;
 struct causes;
 struct comm;
 struct elsewhere;

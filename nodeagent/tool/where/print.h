@@ -9,7 +9,6 @@
 
 struct live_view;
 struct viewer;
-struct where;
 struct where_ranks;
 
 /* ns that a thread waits before it is said to hang: others may be about to go on. */
