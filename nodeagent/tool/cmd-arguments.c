@@ -85,6 +85,30 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 	return -1;
 }
 
+static bool is_set(const struct cmd_option *o, const char *name)
+{
+	while (o->name && strcmp(o->name, name))
+		o++;
+	return o->flag && *o->flag;
+}
+
+int cmd_options_for(int argc, char **argv, const struct cmd_option *options, const char *usage,
+	const char *wanted)
+{
+	const char *command = argv[0] + strlen("vftr: ");
+	const int status = cmd_options(argc, argv, options, usage);
+
+	if (status >= 0)
+		return status;
+	if (optind == argc)
+		complain("%s: name %s; see vftr %s --help", command, wanted, command);
+	else if (is_set(options, "csv") && is_set(options, "json"))
+		complain("%s: --csv or --json, not both", command);
+	else
+		return -1;
+	return 2;
+}
+
 bool cmd_round(const char *text, void *number)
 {
 	return vfd_round_number(text, number);

@@ -217,13 +217,9 @@ int cmd_collate(int argc, char **argv)
 		{"base", 'b', .text = &r.base},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "a directory or node profiles");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("collate: name a directory or node profiles; see vftr collate --help");
-		return 2;
-	}
 	return collate_all(&r, argv + optind, argc - optind);
 }

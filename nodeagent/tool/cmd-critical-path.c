@@ -43,18 +43,10 @@ int cmd_critical_path(int argc, char **argv)
 		{"base", 'b', .text = &base},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "the folder of a run");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("critical-path: name the folder of a run; see vftr critical-path --help");
-		return 2;
-	}
-	if (csv && json) {
-		complain("critical-path: --csv or --json, not both");
-		return 2;
-	}
 	r.form = json ? EXACT_JSON : csv ? EXACT_CSV : EXACT_TEXT;
 	r.waits |= json || rank >= 0;
 	r.most = (size_t)rows;

@@ -87,20 +87,12 @@ int cmd_findings(int argc, char **argv)
 		{"base", 'b', .text = &base},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "the folder of a run");
 	struct findings all;
 	struct run run;
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("findings: name the folder of a run; see vftr findings --help");
-		return 2;
-	}
-	if (csv && json) {
-		complain("findings: --csv or --json, not both");
-		return 2;
-	}
 	status = run_open(&run, argv + optind, (size_t)(argc - optind), base);
 	if (status == 2)
 		return status;

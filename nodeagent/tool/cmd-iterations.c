@@ -75,18 +75,10 @@ int cmd_iterations(int argc, char **argv)
 		{0},
 	};
 	struct run run;
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "a folder or node profiles");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("iterations: name a folder or node profiles; see vftr iterations --help");
-		return 2;
-	}
-	if (csv && json) {
-		complain("iterations: --csv or --json, not both");
-		return 2;
-	}
 	status = run_open(&run, argv + optind, (size_t)(argc - optind), base);
 	if (status == 2)
 		return status;

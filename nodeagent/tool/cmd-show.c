@@ -71,18 +71,10 @@ int cmd_show(int argc, char **argv)
 		{"help", 'h', .say = print_usage},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, NULL);
+	int status = cmd_options_for(argc, argv, options, NULL, "a folder or node profiles");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("show: name a folder or node profiles; see vftr show --help");
-		return 2;
-	}
-	if (r.csv && r.json) {
-		complain("show: --csv or --json, not both");
-		return 2;
-	}
 	r.limited = limit >= 0;
 	r.limit = r.limited ? (uint64_t)limit : 0;
 	return show_run(&r, argv + optind, (size_t)(argc - optind), base);

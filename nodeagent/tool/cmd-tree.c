@@ -67,14 +67,10 @@ int cmd_tree(int argc, char **argv)
 		{"base", 'b', .text = &base},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "a folder or node profiles");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("tree: name a folder or node profiles; see vftr tree --help");
-		return 2;
-	}
 	r.depth = (uint64_t)depth;
 	return show_tree(&r, argv + optind, (size_t)(argc - optind), base);
 }

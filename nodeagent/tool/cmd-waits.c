@@ -142,18 +142,10 @@ int cmd_waits(int argc, char **argv)
 		{"base", 'b', .text = &q.base},
 		{0},
 	};
-	int status = cmd_options(argc, argv, options, usage);
+	int status = cmd_options_for(argc, argv, options, usage, "a folder or node profiles");
 
 	if (status >= 0)
 		return status;
-	if (optind == argc) {
-		complain("waits: name a folder or node profiles; see vftr waits --help");
-		return 2;
-	}
-	if (q.csv && q.json) {
-		complain("waits: --csv or --json, not both");
-		return 2;
-	}
 	if (exact)
 		return show_exact(&q, argv + optind, (size_t)(argc - optind));
 	return show_run(&q, argv + optind, (size_t)(argc - optind));

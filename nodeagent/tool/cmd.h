@@ -78,6 +78,12 @@ struct cmd_option {
  * (cmd-arguments.c)
  */
 int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage);
+/*
+ * The same of a subcommand that needs an argument, and can write one of CSV and JSON. wanted: what
+ * an argument is, "the folder of a run", for the message if there is none.
+ */
+int cmd_options_for(int argc, char **argv, const struct cmd_option *options, const char *usage,
+	const char *wanted);
 
 /*
  * Check arguments of options (cmd-arguments.c); false after a message. cmd_round(): the number of a
