@@ -41,11 +41,6 @@ static void add_activity(struct delays *d, uint32_t path, double ns)
 	d->activities[*at].ns += ns;
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* What it did from `from` to `to`, in its stretches before `before`. late: else it counts
  * against. */
 static void add_line(
@@ -64,7 +59,7 @@ static void add_line(
 		if (s->call >= CALL_WAITED) {
 			struct wait *w = spool_list_at(&d->c->waits, s->call - CALL_WAITED);
 
-			waited = least_of(w->until, to) - start;
+			waited = MIN(w->until, to) - start;
 			waited = waited > 0 ? waited : 0;
 			if (late && waited)
 				*LIST_ADD(d, owed) = (struct owed){w, (double)waited};

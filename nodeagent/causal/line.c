@@ -99,11 +99,6 @@ static void end_done(struct causal *c, uint32_t line, int64_t leave)
 	ordered_settle(l);
 }
 
-static int64_t later_of(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void add_up_wait(struct causal *c, const struct wait *w)
 {
 	const int64_t ns = w->until - w->enter;
@@ -134,8 +129,8 @@ static uint32_t add_wait(
 
 	if (f->line == CAUSAL_NONE || w.until <= w.enter || c->waits.n >= UINT32_MAX - CALL_WAITED)
 		return CALL_MPI;
-	w.since = later_of(f->common, later_of(common_in_groups(c, line, f->line),
-					      common_of(c, line, f->line, w.enter + 1)));
+	w.since = MAX(f->common,
+		MAX(common_in_groups(c, line, f->line), common_of(c, line, f->line, w.enter + 1)));
 	w.since = w.since < w.enter ? w.since : w.enter;
 	if (w.until - w.enter <= error_between(c, line, f->line))
 		w.kind |= WAIT_UNRESOLVED;
@@ -156,7 +151,7 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 		c->totals.untold += (double)(item->t - l->call_enter);
 	cut_stretch(c, line, item->t);
 	l->held[0].call = add_wait(c, line, &f, item->t, &waited);
-	l->k = later_of(l->k, f.k);
+	l->k = MAX(l->k, f.k);
 	for (size_t i = 0; i < l->n_held; i++)
 		keep_stretch(c, line, &l->held[i],
 			i + 1 < l->n_held ? l->held[i + 1].start : item->t, i ? 0 : waited);

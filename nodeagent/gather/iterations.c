@@ -127,11 +127,6 @@ static uint32_t stack_of(const struct gather_from *g, const struct node *n)
 	return at ? *at + 1 : 0;
 }
 
-static uint64_t at_most(uint64_t value, uint64_t most)
-{
-	return value < most ? value : most;
-}
-
 /* Of the calls that began in a run, that which lasted longest. */
 static const struct iteration_run *longest_in(
 	const struct iterations *all, const struct iteration_run *in)
@@ -166,15 +161,15 @@ static void add_run(const struct gather_from *g, const struct loop *l,
 	const struct clocks *c = &g->host->clocks;
 
 	to->ns = clocks_ns(c, run->ticks);
-	to->mpi_ns = at_most(clocks_ns(c, run->mpi_ticks), to->ns);
+	to->mpi_ns = MIN(clocks_ns(c, run->mpi_ticks), to->ns);
 	to->least_ns = clocks_ns(c, run->least);
 	to->most_ns = clocks_ns(c, run->most);
 	to->most_at = run->most_at;
 	to->busy_ns = to->ns - to->mpi_ns;
-	to->wait_ns = at_most(clocks_ns(c, run->wait_ticks), to->mpi_ns);
-	to->off_ns = to->busy_off_ns = at_most(run->off.ns, to->busy_ns);
+	to->wait_ns = MIN(clocks_ns(c, run->wait_ticks), to->mpi_ns);
+	to->off_ns = to->busy_off_ns = MIN(run->off.ns, to->busy_ns);
 	if (g->p->off_cpu.knows_queue) {
-		to->busy_queued_ns = at_most(run->off.queued_ns, to->busy_off_ns);
+		to->busy_queued_ns = MIN(run->off.queued_ns, to->busy_off_ns);
 		to->busy_asleep_ns = to->busy_off_ns - to->busy_queued_ns;
 	}
 	to->busy_stack = stack_of(g, longer_in(l->in, run));
@@ -196,7 +191,7 @@ static void add_runs(const struct gather_from *g, const struct loop *l)
 			.run = i,
 			.ranks = 1,
 			.others = l->is_other,
-			.calls = at_most(left, whole),
+			.calls = MIN(left, whole),
 			.most_rank = g->rank,
 			.busy_rank = g->rank};
 		add_run(g, l, run, to);

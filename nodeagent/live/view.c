@@ -129,11 +129,6 @@ static void take_paths(struct both *to, const struct live_view *from, const stru
 	}
 }
 
-static uint32_t lesser_of(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Paths of one hash become one, of which all is known that each view knows. */
 static size_t join_paths(
 	struct both *all, size_t n, const struct live_view *a, const struct live_view *b)
@@ -147,7 +142,7 @@ static size_t join_paths(
 			continue;
 		}
 		add_path(&all[k - 1].p, &all[i].p);
-		all[k - 1].p.without -= lesser_of(all[k - 1].p.without, a->n_cut + b->n_cut);
+		all[k - 1].p.without -= MIN(all[k - 1].p.without, a->n_cut + b->n_cut);
 		all[k - 1].maybe = all[k - 1].maybe_now = 0;
 	}
 	return k;

@@ -43,23 +43,18 @@ struct ring_store *ring_store_new(uint64_t ring_size, struct memory_left (*left)
 	return s;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The size of a ring that is made now. 0: there is no memory for one. */
 static uint64_t size_now(const struct ring_store *s, const struct memory_left *m)
 {
 	uint64_t live = s->used_bytes + s->kept_bytes, most = m->most / 2;
 	/* what rings will still take is as good as gone */
-	uint64_t reserve = less(m->most / 8, RESERVE) + live - s->touched_bytes;
+	uint64_t reserve = MIN(m->most / 8, RESERVE) + live - s->touched_bytes;
 	uint64_t size = s->ring_size, left = m->left > reserve ? (m->left - reserve) / 2 : 0;
-	uint64_t room = less(most > live ? most - live : 0, left), share = room / WHOLE_SHARE;
+	uint64_t room = MIN(most > live ? most - live : 0, left), share = room / WHOLE_SHARE;
 
 	if (room < most / 2)
-		share = (uint64_t)((double)room / SHARE * (double)less(room, less(most, PLENTY)) /
-				   (double)less(most, PLENTY));
+		share = (uint64_t)((double)room / SHARE * (double)MIN(room, MIN(most, PLENTY)) /
+				   (double)MIN(most, PLENTY));
 	while (size > share && size > RING_SIZE_MIN)
 		size /= 2;
 	return RING_SEGMENT_BYTES(size) <= room ? size : 0;
@@ -68,7 +63,7 @@ static uint64_t size_now(const struct ring_store *s, const struct memory_left *m
 static int make(struct ring_store *s, struct stored_ring *out)
 {
 	const struct memory_left m = s->left();
-	const uint64_t size = size_now(s, &m), now = m.strict ? size : less(size, FIRST);
+	const uint64_t size = size_now(s, &m), now = m.strict ? size : MIN(size, FIRST);
 	int error;
 
 	if (!size)
@@ -163,7 +158,7 @@ void ring_store_leave(struct ring_store *s, struct stored_ring *r, bool again)
 
 void ring_store_read(struct ring_store *s, struct stored_ring *r, uint64_t position)
 {
-	const uint64_t touched = RING_SEGMENT_BYTES(less(position, r->ring.size));
+	const uint64_t touched = RING_SEGMENT_BYTES(MIN(position, r->ring.size));
 
 	if (touched <= r->touched)
 		return;

@@ -210,11 +210,6 @@ static int is_frame(const struct frame *f, uint32_t id)
 	return f->node && ((uint32_t)f->node->key == id || f->node->key == KEY_OVERFLOW);
 }
 
-static inline uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* A hidden_test: its id is that. */
 static bool has_id(const struct replay *r, uint64_t key, uint64_t id)
 {
@@ -241,7 +236,7 @@ static struct frame *find_open(struct replay *r, uint32_t id, uint64_t *hidden)
 			return f;
 		if (likely(!frame_is_hidden(f)))
 			continue;
-		*hidden = replay_find_hidden(r, end, least(f->depth, left), has_id, id);
+		*hidden = replay_find_hidden(r, end, MIN(f->depth, left), has_id, id);
 		if (*hidden)
 			return f;
 		end -= f->depth;
@@ -373,7 +368,7 @@ void replay_jump(struct replay *r, uint64_t site, uint64_t t)
 
 	for (f = r->top; r->same && f > r->base && left--; f--) {
 		hidden = frame_is_hidden(f)
-				 ? replay_find_hidden(r, end, least(f->depth, left), has_site, site)
+				 ? replay_find_hidden(r, end, MIN(f->depth, left), has_site, site)
 				 : 0;
 		if (hidden || (f->node && !key_is_site(f->node->key) &&
 				      r->same(r->ctx, f->node->key, site))) {

@@ -283,11 +283,6 @@ static bool may_be_of_library(const struct report *r, uint32_t stack)
 			       r->p->names[r->p->stacks[parent].name], region, sizeof(region) - 1));
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* What ranks do not have as waits for locks, thread by thread, is idleness as far as they have
  * that, and the rest waits of OpenMP. */
 static void leave_to_library(struct digest *d, const struct report *r)
@@ -305,9 +300,9 @@ static void leave_to_library(struct digest *d, const struct report *r)
 		return;
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		all += may_be_of_library(r, i) ? p->stacks[i].excl_ns : 0;
-	move = least_of(part[DIGEST_LOCK_WAIT] - locks, all);
+	move = MIN(part[DIGEST_LOCK_WAIT] - locks, all);
 	idle = idle > part[DIGEST_OPENMP_IDLE] ? idle - part[DIGEST_OPENMP_IDLE] : 0;
-	idle = least_of(idle, move);
+	idle = MIN(idle, move);
 	part[DIGEST_LOCK_WAIT] -= move;
 	part[DIGEST_OPENMP_IDLE] += idle;
 	part[DIGEST_OPENMP_WAIT] += move - idle;

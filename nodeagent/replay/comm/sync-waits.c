@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodeagent/base/util.h"
 #include "nodeagent/replay/comm/sync-instances.h"
 
 #include <stdlib.h>
@@ -267,11 +268,6 @@ static void count_completion(struct sync *s, enum wait_kind kind, const struct a
 			a->enter + waited, &kept->causes);
 }
 
-static inline uint64_t shorter(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* It is none, where it was made among too many call paths, or has been forgotten. */
 static inline bool has_path(const struct arrival *a)
 {
@@ -286,7 +282,7 @@ static inline void count_wait(struct sync *s, const struct instance *i, const st
 	const struct conf *conf = a->traffic->conf;
 	const uint64_t enter = a->blocks ? a->since : a->enter,
 		       most = ticks_between(enter, a->until),
-		       waited = on ? shorter(ticks_between(enter, on->since), most) : 0;
+		       waited = on ? MIN(ticks_between(enter, on->since), most) : 0;
 
 	if (!a->blocks) {
 		if (waited && !only_child)
@@ -637,7 +633,7 @@ static inline void count_wait_for_one(
 	const struct closing *c, const struct arrival *a, struct untold *untold)
 {
 	const uint64_t waited =
-		shorter(ticks_between(a->since, c->since), ticks_between(a->since, a->until));
+		MIN(ticks_between(a->since, c->since), ticks_between(a->since, a->until));
 
 	if (waited && has_path(a) && a->traffic->conf->mpi_waits)
 		count_blocking(untold, c->wait, a,

@@ -125,11 +125,6 @@ static uint64_t group_of(const struct matrix *m, uint32_t rank)
 	return rank / m->per;
 }
 
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t groups_in(long long columns)
 {
 	const long long n = (columns - LABEL_WIDTH) / GROUP_WIDTH;
@@ -161,8 +156,8 @@ static void matrix_init(struct matrix *m, const struct report *r)
 		uint64_t from = group_of(m, q->from), to = group_of(m, q->to);
 
 		m->used[from] = m->used[to] = true;
-		m->messages[from][to] += greater(q->sends, q->receives);
-		m->bytes[from][to] += greater(q->bytes_sent, q->bytes_received);
+		m->messages[from][to] += MAX(q->sends, q->receives);
+		m->bytes[from][to] += MAX(q->bytes_sent, q->bytes_received);
 	}
 }
 
