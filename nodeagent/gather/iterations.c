@@ -33,13 +33,6 @@ struct loop {
 	bool is_other; /* the rank has chosen another one, or none */
 };
 
-static uint64_t count_of(const struct iterations *all)
-{
-	unsigned shift;
-
-	return iterations_count(all, &shift);
-}
-
 static uint64_t window_of(const struct gather_from *g)
 {
 	const struct time_window *w = &g->p->window;
@@ -49,7 +42,8 @@ static uint64_t window_of(const struct gather_from *g)
 
 static bool covers(const struct iterations *all, uint64_t least)
 {
-	return count_of(all) >= ITERATION_CALLS_LEAST && iterations_ticks(all) >= least;
+	return iterations_count(all, NULL) >= ITERATION_CALLS_LEAST &&
+	       iterations_ticks(all) >= least;
 }
 
 static bool is_named(const struct gather_from *g, const regex_t *of, const struct node *n)
@@ -213,7 +207,7 @@ static size_t find_loops(const struct gather_from *g, uint64_t part, struct loop
 
 	if (!least || !find_anchor(g, least, &a))
 		return n;
-	if (!n || anchor_has_inside(&a, found[0].node, count_of(found[0].all)))
+	if (!n || anchor_has_inside(&a, found[0].node, iterations_count(found[0].all, NULL)))
 		n = 0;
 	else if (found[0].node->parent != a.node->parent)
 		return n;

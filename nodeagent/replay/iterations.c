@@ -163,13 +163,6 @@ static uint64_t paused_within(const struct replay *r, uint64_t since, uint64_t t
 	return from < until ? until - from : 0;
 }
 
-static uint64_t count_of(const struct iterations *all)
-{
-	unsigned shift;
-
-	return iterations_count(all, &shift);
-}
-
 /* What separates the iterations of a loop that n itself has, and has half of the time since then.
  */
 static bool find_anchor(const struct replay *r, const struct node *n, uint64_t t, struct anchor *a)
@@ -196,7 +189,8 @@ static bool has_function(const struct replay *r, const struct node *n, uint64_t 
 	do {
 		const struct iterations *all = c->extra ? c->extra->iterations : NULL;
 
-		if (all && iterations_cover(all, t) && !is_part(r, c, count_of(all), t))
+		if (all && iterations_cover(all, t) &&
+			!is_part(r, c, iterations_count(all, NULL), t))
 			return true;
 		c = c->sibling;
 	} while (c != n->child);
@@ -212,7 +206,8 @@ static void tell_slow(struct replay *r, const struct node *n, struct replay_slow
 static void note_slow(struct replay *r, const struct frame *f, struct node *n, uint64_t t)
 {
 	struct iterations *all = n->extra->iterations;
-	struct replay_slow slow = {.number = count_of(all), .ticks = elapsed(f->since, t)};
+	struct replay_slow slow = {
+		.number = iterations_count(all, NULL), .ticks = elapsed(f->since, t)};
 
 	if (!iterations_is_slow(
 		    all, slow.ticks - paused_within(r, f->since, t), r->slow_least, &slow.usual) ||
@@ -227,7 +222,8 @@ static void note_slow_between(struct replay *r, const struct frame *f, const str
 	struct iterations *all, uint64_t took)
 {
 	const uint64_t t = f->since;
-	struct replay_slow slow = {.number = count_of(all), .ticks = took, .between = true};
+	struct replay_slow slow = {
+		.number = iterations_count(all, NULL), .ticks = took, .between = true};
 	struct anchor a;
 
 	if (!iterations_is_slow(

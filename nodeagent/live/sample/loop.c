@@ -41,11 +41,9 @@ static const struct iterations *iterations_at(const struct seen_tree *t, uint32_
 
 static void add_counts(struct candidate *c, const struct iterations *all)
 {
-	unsigned shift;
-
 	if (!all)
 		return;
-	c->n += iterations_count(all, &shift);
+	c->n += iterations_count(all, NULL);
 	c->ticks += iterations_ticks(all);
 }
 
@@ -169,11 +167,10 @@ static uint64_t before_shadow(const struct candidate *c, const struct replay *r)
 static void take_last(struct sampled_loop *to, const struct candidate *c, const struct replay *r)
 {
 	uint64_t more[LIVE_STEPS_MAX];
-	unsigned shift;
 	const size_t n_more = c->more ? iterations_last(c->more, more, LIVE_STEPS_MAX) : 0;
 
 	to->n_took = iterations_last(c->all, to->took, LIVE_STEPS_MAX - n_more);
-	if (n_more && n_more == iterations_count(c->more, &shift))
+	if (n_more && n_more == iterations_count(c->more, NULL))
 		more[0] += before_shadow(c, r);
 	memcpy(to->took + to->n_took, more, n_more * sizeof(*more));
 	to->n_took += n_more;

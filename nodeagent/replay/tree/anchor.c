@@ -7,13 +7,6 @@
 #include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/replay/tree/period.h"
 
-static uint64_t count_of(const struct iterations *all)
-{
-	unsigned shift;
-
-	return iterations_count(all, &shift);
-}
-
 /* The callee of n with this key, which may have its place below paths from stack samples. */
 static const struct node *find_called(const struct node *n, uint64_t key)
 {
@@ -64,7 +57,7 @@ bool anchor_of(const struct node *n, uint64_t least, struct anchor *best)
 			.collective = l.collective,
 			.first = l.first};
 
-		if (!a.node || count_of(a.iterations) < ITERATION_CALLS_LEAST ||
+		if (!a.node || iterations_count(a.iterations, NULL) < ITERATION_CALLS_LEAST ||
 			iterations_ticks(a.iterations) < least)
 			continue;
 		a.alike = as_frequent(a.node->parent, a.node->calls);
@@ -76,5 +69,6 @@ bool anchor_of(const struct node *n, uint64_t least, struct anchor *best)
 
 bool anchor_has_inside(const struct anchor *a, const struct node *function, uint64_t calls)
 {
-	return function->parent == a->node->parent && calls + 2 >= 2 * count_of(a->iterations);
+	return function->parent == a->node->parent &&
+	       calls + 2 >= 2 * iterations_count(a->iterations, NULL);
 }

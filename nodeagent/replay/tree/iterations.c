@@ -320,7 +320,8 @@ uint64_t iterations_since(const struct iterations *all)
 
 uint64_t iterations_count(const struct iterations *all, unsigned *shift)
 {
-	*shift = all->shift;
+	if (shift)
+		*shift = all->shift;
 	return all->n;
 }
 

@@ -91,7 +91,7 @@ void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ti
 /* Forgets call 0. To be called before runs are taken together. */
 void iterations_drop_first(struct iterations *all);
 
-/* Number of calls; of them 1 << *shift are one run, but for the last one. */
+/* Number of calls; of them 1 << *shift are one run, but for the last one. shift: or NULL. */
 uint64_t iterations_count(const struct iterations *all, unsigned *shift);
 uint64_t iterations_ticks(const struct iterations *all);
 /* When the last call ended, and the first one began; 0: there was none. */

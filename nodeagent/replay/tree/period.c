@@ -134,9 +134,8 @@ static void find_begin(struct period *p, struct path *at, const struct period_ca
 
 static bool is_as_frequent(const struct path *a, const struct path *b)
 {
-	unsigned shift;
-	const uint64_t n = iterations_count(a->loop.iterations, &shift),
-		       m = iterations_count(b->loop.iterations, &shift);
+	const uint64_t n = iterations_count(a->loop.iterations, NULL),
+		       m = iterations_count(b->loop.iterations, NULL);
 
 	return (n > m ? n - m : m - n) <= 1;
 }
@@ -144,8 +143,7 @@ static bool is_as_frequent(const struct path *a, const struct path *b)
 /* An earlier path of the same kind says the same. */
 static bool is_spare(const struct period *p, const struct path *at)
 {
-	unsigned shift;
-	const uint64_t n = iterations_count(at->loop.iterations, &shift);
+	const uint64_t n = iterations_count(at->loop.iterations, NULL);
 
 	if (n < COMPARED_FROM || n & (n - 1))
 		return false;
@@ -175,10 +173,7 @@ static bool is_judged(const struct path *at, uint64_t calls)
 
 bool period_reads_tree(const struct path *at, const struct period_call *c)
 {
-	unsigned shift;
-
-	return is_compared(at, c) ||
-	       is_judged(at, iterations_count(at->loop.iterations, &shift) + 1);
+	return is_compared(at, c) || is_judged(at, iterations_count(at->loop.iterations, NULL) + 1);
 }
 
 uint64_t period_call(struct period *p, struct path *at, const struct period_call *c)
@@ -187,7 +182,6 @@ uint64_t period_call(struct period *p, struct path *at, const struct period_call
 	const uint64_t took = c->until - at->last_end;
 	const bool is_long = took >= c->least;
 	bool is_kept;
-	unsigned shift;
 
 	iterations_add_mpi(all, p->mpi - at->mpi);
 	if (is_compared(at, c))
@@ -203,7 +197,7 @@ uint64_t period_call(struct period *p, struct path *at, const struct period_call
 	if (!p->judges)
 		return took;
 	if (is_kept && !is_spare(p, at)) {
-		if (is_judged(at, iterations_count(all, &shift)))
+		if (is_judged(at, iterations_count(all, NULL)))
 			find_begin(p, at, c);
 		return took;
 	}
@@ -222,11 +216,9 @@ bool period_has_first(const struct period *p)
 
 void period_left(struct period *p, const struct node *n, uint64_t until)
 {
-	unsigned shift;
-
 	EACH(struct path, at, p->at, p->n)
 		if (at->loop.is_first && at->loop.iterations &&
-			n->calls >= iterations_count(at->loop.iterations, &shift))
+			n->calls >= iterations_count(at->loop.iterations, NULL))
 			at->tail = until;
 }
 
