@@ -7,8 +7,8 @@
 #include <string.h>
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/coder.h"
 #include "nodeagent/live/view.h"
-#include "nodeagent/trace/varint.h"
 
 #define NAMES_MAX 1024u /* texts that a sender takes for known; then it begins anew */
 
@@ -53,93 +53,39 @@ static void add_name(struct live_names *n, uint64_t hash, const char *text)
 	map64_add(&n->of, hash, (uint32_t)n->n++);
 }
 
-/* ---- one or the other direction ------------------------------------------------------------ */
-
-struct coder {
-	unsigned char *to; /* NULL: unpack */
-	struct varint_reader from;
-	struct live_names *names; /* or NULL */
-};
-
-static void code64(struct coder *c, uint64_t *x)
-{
-	if (c->to)
-		c->to = varint_put(c->to, *x);
-	else
-		*x = varint_get(&c->from);
-}
-
-static void code32(struct coder *c, uint32_t *x)
-{
-	if (c->to)
-		c->to = varint_put(c->to, *x);
-	else
-		*x = varint_get32(&c->from);
-}
-
-/* A number of rows. */
-static void code_count(struct coder *c, size_t *n, size_t most)
-{
-	uint64_t x = *n;
-
-	code64(c, &x);
-	if (x > most)
-		c->from.bad = true;
-	*n = c->from.bad ? 0 : x;
-}
-
-/* Of others' texts, only what can be printed. */
-static void code_text(struct coder *c, char *text, size_t room)
-{
-	const char *from = text;
-	size_t n = strnlen(text, room - 1);
-
-	if (c->to) {
-		c->to = varint_put(c->to, n);
-		c->to = mempcpy(c->to, text, n);
-		return;
-	}
-	from = varint_get_text(&c->from, &n);
-	if (n >= room)
-		c->from.bad = true;
-	if (!from || c->from.bad)
-		n = 0;
-	memset(text, 0, room);
-	for (size_t i = 0; i < n; i++)
-		text[i] = (unsigned char)from[i] < ' ' || from[i] == 0x7f ? '?' : from[i];
-}
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 static void code_classes(struct coder *c, uint64_t *classes)
 {
 	for (int i = 0; i < LIVE_CLASSES_END; i++)
-		code64(c, &classes[i]);
+		code_u64(c, &classes[i]);
 }
 
 static void code_node(struct coder *c, struct live_node *n)
 {
-	code32(c, &n->agent);
+	code_u32(c, &n->agent);
 	code_text(c, n->host, sizeof(n->host));
-	code32(c, &n->processes);
-	code32(c, &n->threads);
-	code64(c, &n->interval);
-	code64(c, &n->age);
-	code64(c, &n->records);
-	code64(c, &n->calls);
-	code64(c, &n->lost_calls);
+	code_u32(c, &n->processes);
+	code_u32(c, &n->threads);
+	code_u64(c, &n->interval);
+	code_u64(c, &n->age);
+	code_u64(c, &n->records);
+	code_u64(c, &n->calls);
+	code_u64(c, &n->lost_calls);
 	code_classes(c, n->classes);
-	code64(c, &n->look);
-	code64(c, &n->sent);
-	code64(c, &n->sent_bytes);
+	code_u64(c, &n->look);
+	code_u64(c, &n->sent);
+	code_u64(c, &n->sent_bytes);
 }
 
 static void code_rank(struct coder *c, struct live_rank *r)
 {
-	code32(c, &r->rank);
-	code32(c, &r->agent);
-	code32(c, &r->pid);
-	code32(c, &r->threads);
-	code64(c, &r->interval);
-	code64(c, &r->first_useful);
+	code_u32(c, &r->rank);
+	code_u32(c, &r->agent);
+	code_u32(c, &r->pid);
+	code_u32(c, &r->threads);
+	code_u64(c, &r->interval);
+	code_u64(c, &r->first_useful);
 	code_classes(c, r->classes);
 }
 
@@ -158,23 +104,23 @@ static void code_path_text(struct coder *c, struct live_path *p)
 
 static void code_path(struct coder *c, struct live_path *p)
 {
-	code64(c, &p->hash);
-	code64(c, &p->calls);
-	code64(c, &p->calls_now);
-	code64(c, &p->ns);
-	code64(c, &p->ns_now);
-	code32(c, &p->processes);
-	code32(c, &p->most_rank);
-	code64(c, &p->most_now);
-	code64(c, &p->least_now);
-	code32(c, &p->without);
+	code_u64(c, &p->hash);
+	code_u64(c, &p->calls);
+	code_u64(c, &p->calls_now);
+	code_u64(c, &p->ns);
+	code_u64(c, &p->ns_now);
+	code_u32(c, &p->processes);
+	code_u32(c, &p->most_rank);
+	code_u64(c, &p->most_now);
+	code_u64(c, &p->least_now);
+	code_u32(c, &p->without);
 	code_path_text(c, p);
 }
 
 static void code_missing(struct coder *c, struct live_missing *m)
 {
-	code32(c, &m->agent);
-	code32(c, &m->why);
+	code_u32(c, &m->agent);
+	code_u32(c, &m->why);
 	code_text(c, m->host, sizeof(m->host));
 }
 
@@ -184,67 +130,67 @@ static void code_head(struct coder *c, struct live_view *v)
 
 	code_text(c, v->program, sizeof(v->program));
 	code_text(c, v->job, sizeof(v->job));
-	code64(c, &l->n);
+	code_u64(c, &l->n);
 	if (!l->n)
 		return;
-	code32(c, &l->rank);
-	code32(c, &l->agent);
+	code_u32(c, &l->rank);
+	code_u32(c, &l->agent);
 	code_count(c, &l->n_took, LIVE_STEPS_MAX);
 	for (size_t i = 0; i < l->n_took; i++)
-		code64(c, &l->took[i]);
+		code_u64(c, &l->took[i]);
 	code_text(c, l->text, sizeof(l->text));
-	code32(c, &l->between);
+	code_u32(c, &l->between);
 }
 
 static void code_sums(struct coder *c, struct live_view *v)
 {
-	code32(c, &v->n_all);
-	code32(c, &v->processes);
-	code32(c, &v->threads);
-	code32(c, &v->ranked);
-	code32(c, &v->ended);
-	code64(c, &v->elapsed);
-	code64(c, &v->interval);
-	code64(c, &v->age);
-	code64(c, &v->records);
-	code64(c, &v->calls_now);
-	code64(c, &v->calls);
-	code64(c, &v->lost_calls);
-	code64(c, &v->hooks);
-	code64(c, &v->messages);
-	code64(c, &v->messages_now);
-	code64(c, &v->bytes);
-	code64(c, &v->bytes_now);
-	code64(c, &v->share);
-	code64(c, &v->share_most);
+	code_u32(c, &v->n_all);
+	code_u32(c, &v->processes);
+	code_u32(c, &v->threads);
+	code_u32(c, &v->ranked);
+	code_u32(c, &v->ended);
+	code_u64(c, &v->elapsed);
+	code_u64(c, &v->interval);
+	code_u64(c, &v->age);
+	code_u64(c, &v->records);
+	code_u64(c, &v->calls_now);
+	code_u64(c, &v->calls);
+	code_u64(c, &v->lost_calls);
+	code_u64(c, &v->hooks);
+	code_u64(c, &v->messages);
+	code_u64(c, &v->messages_now);
+	code_u64(c, &v->bytes);
+	code_u64(c, &v->bytes_now);
+	code_u64(c, &v->share);
+	code_u64(c, &v->share_most);
 	code_classes(c, v->classes);
 	for (int i = 0; i < WAIT_KINDS_END; i++) {
-		code64(c, &v->waits[i].calls);
-		code64(c, &v->waits[i].ns);
-		code64(c, &v->waits[i].calls_now);
-		code64(c, &v->waits[i].ns_now);
+		code_u64(c, &v->waits[i].calls);
+		code_u64(c, &v->waits[i].ns);
+		code_u64(c, &v->waits[i].calls_now);
+		code_u64(c, &v->waits[i].ns_now);
 	}
-	code32(c, &v->n_absent);
-	code32(c, &v->n_cut);
-	code64(c, &v->cut_ns);
-	code64(c, &v->cut_now);
+	code_u32(c, &v->n_absent);
+	code_u32(c, &v->n_cut);
+	code_u64(c, &v->cut_ns);
+	code_u64(c, &v->cut_now);
 }
 
 static void code_off(struct coder *c, struct live_off *o)
 {
 	code_text(c, o->name, sizeof(o->name));
-	code32(c, &o->nodes);
-	code32(c, &o->functions);
-	code64(c, &o->stamp);
+	code_u32(c, &o->nodes);
+	code_u32(c, &o->functions);
+	code_u64(c, &o->stamp);
 }
 
 static void code_request(struct coder *c, struct live_request *q)
 {
-	code64(c, &q->stamp);
+	code_u64(c, &q->stamp);
 	if (!q->stamp)
 		return;
 	for (int i = 0; i < REQUEST_STATES_END; i++)
-		code32(c, &q->nodes[i]);
+		code_u32(c, &q->nodes[i]);
 	code_text(c, q->file, sizeof(q->file));
 }
 

@@ -3,74 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/coder.h"
 #include "nodeagent/live/where/where.h"
-#include "nodeagent/trace/varint.h"
 
 #define WHERE_VERSION 3u
-
-struct coder {
-	unsigned char *to; /* NULL: unpack */
-	struct varint_reader from;
-};
-
-static void code_u64(struct coder *c, uint64_t *x)
-{
-	if (c->to)
-		c->to = varint_put(c->to, *x);
-	else
-		*x = varint_get(&c->from);
-}
-
-static void code_u32(struct coder *c, uint32_t *x)
-{
-	if (c->to)
-		c->to = varint_put(c->to, *x);
-	else
-		*x = varint_get32(&c->from);
-}
-
-static void code_count(struct coder *c, size_t *n, size_t most)
-{
-	uint64_t x = *n;
-
-	code_u64(c, &x);
-	if (x > most)
-		c->from.bad = true;
-	*n = c->from.bad ? 0 : x;
-}
-
-/* Of others' texts, only what can be printed. */
-static void code_text(struct coder *c, char *text, size_t room)
-{
-	size_t n = strnlen(text, room - 1);
-	const char *from;
-
-	if (c->to) {
-		c->to = varint_put(c->to, n);
-		c->to = mempcpy(c->to, text, n);
-		return;
-	}
-	from = varint_get_text(&c->from, &n);
-	if (n >= room)
-		c->from.bad = true;
-	if (!from || c->from.bad)
-		n = 0;
-	memset(text, 0, room);
-	for (size_t i = 0; i < n; i++)
-		text[i] = ((unsigned char)from[i] < ' ' && from[i] != WHERE_FRAME_BEGINS) ||
-					  from[i] == 0x7f
-				  ? '?'
-				  : from[i];
-}
-
-/* A text that stands in a line of others. */
-static void code_line(struct coder *c, char *text, size_t room)
-{
-	code_text(c, text, room);
-	for (; !c->to && *text; text++)
-		if (*text == WHERE_FRAME_BEGINS)
-			*text = '?';
-}
 
 static void code_ranks(struct coder *c, struct where_ranks *r)
 {
@@ -106,9 +42,9 @@ static void code_place(struct coder *c, struct where_place *p)
 	code_u32(c, &p->kind);
 	code_u32(c, &p->root);
 	code_ranks(c, &p->ranks);
-	code_text(c, p->path, sizeof(p->path));
-	code_line(c, p->lock, sizeof(p->lock));
-	code_line(c, p->holder, sizeof(p->holder));
+	code_text_keeping(c, p->path, sizeof(p->path), WHERE_FRAME_BEGINS);
+	code_text(c, p->lock, sizeof(p->lock));
+	code_text(c, p->holder, sizeof(p->holder));
 	if (p->state >= WHERE_STATES)
 		c->from.bad = true;
 }
@@ -124,7 +60,7 @@ static void code_wait(struct coder *c, struct where_wait *s)
 	code_u32(c, &s->alone);
 	code_u64(c, &s->since);
 	code_u64(c, &s->comm_id);
-	code_line(c, s->comm, sizeof(s->comm));
+	code_text(c, s->comm, sizeof(s->comm));
 	if (s->kind >= WHERE_AWAITED)
 		c->from.bad = true;
 }
@@ -136,7 +72,7 @@ static void code_comm(struct coder *c, struct where_comm *m)
 	code_u32(c, &m->size);
 	code_ranks(c, &m->members);
 	code_ranks(c, &m->ranks);
-	code_line(c, m->name, sizeof(m->name));
+	code_text(c, m->name, sizeof(m->name));
 }
 
 #define TEXT_MOST(room) (VARINT_MAX + (room))
