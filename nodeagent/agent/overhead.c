@@ -137,13 +137,6 @@ static uint32_t function_at(struct overhead *b, const struct code_location *loca
 	return (uint32_t)b->n++;
 }
 
-static bool is_code(uint64_t key)
-{
-	if (RECORD_IS_REGION(key) || (key & KEY_INIT) || key_is_site(key))
-		return false;
-	return (key & KEY_WIDE) || (uint32_t)key >= RECORD_ID_FUNCTION;
-}
-
 /* Whole addresses, and those where something was ever unloaded, are not switched. */
 static bool is_fit(uint64_t key)
 {
@@ -163,7 +156,7 @@ static struct key_calls *calls_of(struct overhead *b, struct process *p, uint64_
 	map64_add(&own->by_key, key, (uint32_t)own->n);
 	k = &own->keys[own->n++];
 	*k = (struct key_calls){.key = key, .function = NONE};
-	if (is_code(key) && codemap_find_key(p->code, key, &location)) {
+	if (key_is_function(key) && codemap_find_key(p->code, key, &location)) {
 		k->function = function_at(b, &location);
 		b->functions[k->function].unfit |= !is_fit(key);
 		b->functions[k->function].stays |= !is_fit(key);
@@ -222,7 +215,7 @@ static void add_tree(struct overhead *b, struct process *p, struct calltree *t)
 				b->functions[caller].counts_others = true;
 			k = calls_of(b, p, n->key); /* may have moved */
 		}
-		if (!is_code(n->parent->key) ||
+		if (!key_is_function(n->parent->key) ||
 			(k->function != NONE && is_off(b, &b->functions[k->function])))
 			continue;
 		caller = calls_of(b, p, n->parent->key)->function;

@@ -54,7 +54,7 @@ void gather_user_counters(const struct gather_from *from)
 			.min = c->min.bits,
 			.max = c->max.bits,
 			.last = c->last.bits,
-			.last_ns = clocks_ns(&from->host->clocks, c->last_at),
+			.last_ns = gather_ns(from, c->last_at),
 			.sum = sum.bits,
 			.name = xasprintf("%s\n%s", c->name, c->unit)};
 	}

@@ -3,16 +3,10 @@
 #include "nodeagent/gather/internal.h"
 
 #include "nodeagent/base/util.h"
-#include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/files.h"
-
-static uint64_t ns_of(const struct gather_from *from, uint64_t ticks)
-{
-	return clocks_ns(&from->host->clocks, ticks);
-}
 
 /* UINT64_MAX: there were none, and MIN takes that of another process. */
 static uint64_t least_of(const struct file_calls *c)
@@ -51,8 +45,8 @@ static void add_file(const struct gather_from *from, const struct file_use *u)
 		.sequential_writes = out->sequential,
 		.small_reads = in->small,
 		.small_writes = out->small,
-		.read_ns = ns_of(from, in->ticks),
-		.write_ns = ns_of(from, out->ticks),
+		.read_ns = gather_ns(from, in->ticks),
+		.write_ns = gather_ns(from, out->ticks),
 		.read_min = least_of(in),
 		.write_min = least_of(out),
 		.read_max = in->most,
@@ -62,7 +56,7 @@ static void add_file(const struct gather_from *from, const struct file_use *u)
 		if (&of[kind] == in || &of[kind] == out)
 			continue;
 		to->failed_others += of[kind].failed;
-		to->other_ns += ns_of(from, of[kind].ticks);
+		to->other_ns += gather_ns(from, of[kind].ticks);
 	}
 }
 

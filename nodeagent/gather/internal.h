@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/process/host.h"
+
 struct gathering;
-struct host;
 struct map64;
 struct node;
 struct process;
@@ -36,6 +37,12 @@ uint32_t gather_named(const struct gather_from *from, uint32_t parent, const cha
 /* The same for a path of at most DEPTH_MAX + 2 nodes, below the root of its own tree. */
 uint32_t gather_path(
 	const struct gather_from *from, const struct node *root, const struct node *path);
+
+/* What so many ticks of the host's clock take. */
+static inline uint64_t gather_ns(const struct gather_from *from, uint64_t ticks)
+{
+	return clocks_ns(&from->host->clocks, ticks);
+}
 
 /* The rank in the outputs of a rank in the process's own job, or PROFILE_ELSEWHERE. */
 uint32_t gather_peer(const struct gather_from *from, uint32_t peer);

@@ -32,7 +32,7 @@ static void add_holders(const struct gather_from *from, const struct lock_use *u
 					.holder = stack,
 					.ranks = 1,
 					.calls = h->calls,
-					.ns = clocks_ns(&from->host->clocks, h->ticks),
+					.ns = gather_ns(from, h->ticks),
 					.name = xstrdup(name)};
 	}
 }
@@ -53,8 +53,8 @@ void gather_locks(const struct gather_from *from)
 			(struct profile_lock){.kind = u[i].kind,
 				.ranks = 1,
 				.calls = u[i].calls,
-				.ns = clocks_ns(&from->host->clocks, u[i].ticks),
-				.longest_ns = clocks_ns(&from->host->clocks, u[i].longest),
+				.ns = gather_ns(from, u[i].ticks),
+				.longest_ns = gather_ns(from, u[i].longest),
 				.first = stack_of(from, u[i].first),
 				.name = name};
 	}

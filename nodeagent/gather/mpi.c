@@ -3,7 +3,6 @@
 #include "nodeagent/gather/internal.h"
 
 #include <stdlib.h>
-#include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/lists.h"
@@ -19,11 +18,6 @@ struct function {
 	uint64_t calls, ticks;
 	uint64_t sends, receives, bytes_sent, bytes_received;
 };
-
-static uint64_t ns_of(const struct gather_from *g, uint64_t ticks)
-{
-	return clocks_ns(&g->host->clocks, ticks);
-}
 
 /* ---- from the call tree ---------------------------------------------------------- */
 
@@ -130,7 +124,7 @@ static void add_functions(const struct gather_from *g, const struct function *fu
 		to->ranks = 1;
 		to->rank_min = to->rank_max = g->rank;
 		to->calls = f->calls;
-		to->ns = to->min_ns = to->max_ns = ns_of(g, f->ticks);
+		to->ns = to->min_ns = to->max_ns = gather_ns(g, f->ticks);
 		to->sumsq_ns2 = (unsigned __int128)to->ns * to->ns;
 		to->sends = f->sends;
 		to->receives = f->receives;
@@ -217,7 +211,7 @@ static void add_comms(const struct gather_from *g, const struct traffic_sums *s)
 		to->collectives = from->collectives;
 		to->collective_bytes_sent = from->collective_bytes_sent;
 		to->collective_bytes_received = from->collective_bytes_received;
-		to->collective_ns = ns_of(g, from->collective_ticks);
+		to->collective_ns = gather_ns(g, from->collective_ticks);
 		to->ambiguous_sends = from->ambiguous_sends;
 		to->ambiguous_receives = from->ambiguous_receives;
 	}
@@ -235,8 +229,8 @@ static void add_files(const struct gather_from *g, const struct traffic_sums *s)
 		to->writes = from->writes;
 		to->bytes_read = from->bytes_read;
 		to->bytes_written = from->bytes_written;
-		to->read_ns = ns_of(g, from->read_ticks);
-		to->write_ns = ns_of(g, from->write_ticks);
+		to->read_ns = gather_ns(g, from->read_ticks);
+		to->write_ns = gather_ns(g, from->write_ticks);
 	}
 }
 

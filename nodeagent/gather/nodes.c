@@ -4,16 +4,10 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
-#include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/tree/calltree.h"
-
-static uint64_t ns_of(const struct gather_from *g, uint64_t ticks)
-{
-	return clocks_ns(&g->host->clocks, ticks);
-}
 
 /* From bytes per tick times 2^32 to bytes per second. */
 static unsigned __int128 bandwidth(const struct gather_from *g, unsigned __int128 sum)
@@ -39,8 +33,8 @@ static void add_messages(
 	m->receives = n->receives;
 	m->bytes_sent = n->bytes_sent;
 	m->bytes_received = n->bytes_received;
-	m->send_ns = ns_of(g, n->send_ticks);
-	m->receive_ns = ns_of(g, n->receive_ticks);
+	m->send_ns = gather_ns(g, n->send_ticks);
+	m->receive_ns = gather_ns(g, n->receive_ticks);
 	m->send_bandwidth = bandwidth(g, n->send_bandwidth);
 	m->receive_bandwidth = bandwidth(g, n->receive_bandwidth);
 }
@@ -72,9 +66,9 @@ static void add_io(const struct gather_from *g, const struct node_extra *extra, 
 				.operations = io->operations,
 				.failed = io->failed,
 				.bytes = io->bytes,
-				.ns = ns_of(g, io->ticks),
-				.min_ns = ns_of(g, io->least),
-				.max_ns = ns_of(g, io->most)};
+				.ns = gather_ns(g, io->ticks),
+				.min_ns = gather_ns(g, io->least),
+				.max_ns = gather_ns(g, io->most)};
 	}
 }
 

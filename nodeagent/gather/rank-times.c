@@ -26,13 +26,6 @@ static uint64_t part_of(const struct gather_from *g, uint64_t *left, int64_t tic
 	return ns;
 }
 
-static bool is_in_mpi(const struct node *n)
-{
-	while (n && key_mpi(n->key) == KEY_NO_MPI)
-		n = n->parent;
-	return n != NULL;
-}
-
 /* Of all host threads; most programs wait in their first one. */
 static int64_t gpu_wait_ticks(const struct process *p)
 {
@@ -41,7 +34,7 @@ static int64_t gpu_wait_ticks(const struct process *p)
 	uint64_t ticks = 0;
 
 	for (size_t i = 0; i < n; i++)
-		ticks += is_in_mpi(w[i].path) ? 0 : w[i].ticks;
+		ticks += node_is_in_mpi(w[i].path) ? 0 : w[i].ticks;
 	return (int64_t)ticks;
 }
 

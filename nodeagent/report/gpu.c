@@ -263,11 +263,3 @@ char *gpu_label(const struct profile *p, const uint64_t uuid[2])
 	free(text);
 	return xasprintf("%" PRIu32 ".%" PRIu32, profile_rank_shown(p, d->rank), d->number);
 }
-
-const char *gpu_host_name(const struct profile *p, const struct profile_gpu_device *d)
-{
-	for (size_t i = 0; i < p->n_rank_ranges; i++)
-		if (p->rank_ranges[i].first <= d->rank && d->rank <= p->rank_ranges[i].last)
-			return p->rank_ranges[i].host;
-	return p->n_agents == 1 ? p->agents[0].host : NULL;
-}

@@ -67,8 +67,6 @@ char *gpu_uuid_text(const uint64_t uuid[2]);
  * is not in gpu_devices[]. The caller frees.
  */
 char *gpu_label(const struct profile *p, const uint64_t uuid[2]);
-/* The host of a GPU; NULL: not known. */
-const char *gpu_host_name(const struct profile *p, const struct profile_gpu_device *d);
 /* "memcpy HtoD", "unified memory DtoH" ... */
 const char *gpu_link_name(const struct profile_gpu_link *l);
 

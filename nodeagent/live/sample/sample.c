@@ -198,13 +198,6 @@ static void look_at_threads(struct sampler *s, struct tree_walk *w, struct seen_
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static bool is_in_mpi(const struct node *n)
-{
-	while (n && key_mpi(n->key) == KEY_NO_MPI)
-		n = n->parent;
-	return n != NULL;
-}
-
 static uint64_t gpu_wait(const struct sampler *s, const struct process *p)
 {
 	size_t n;
@@ -212,7 +205,7 @@ static uint64_t gpu_wait(const struct sampler *s, const struct process *p)
 	uint64_t ticks = 0;
 
 	for (size_t i = 0; i < n; i++)
-		ticks += is_in_mpi(w[i].path) ? 0 : w[i].ticks;
+		ticks += node_is_in_mpi(w[i].path) ? 0 : w[i].ticks;
 	return ns_of(s, (int64_t)ticks);
 }
 

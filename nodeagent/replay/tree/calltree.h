@@ -241,6 +241,14 @@ static inline bool node_is_from_stacks(const struct node *n)
 	return n->extra && n->extra->stacks.all && !n->calls;
 }
 
+/* True below a call of MPI, or at one. n: or NULL. */
+static inline bool node_is_in_mpi(const struct node *n)
+{
+	while (n && key_mpi(n->key) == KEY_NO_MPI)
+		n = n->parent;
+	return n != NULL;
+}
+
 struct calltree;
 
 struct calltree *calltree_new(void);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/gpu.h"
 #include "nodeagent/report/log/internal.h"
 
@@ -57,7 +58,7 @@ const struct list gpu_stream_list = LIST(stream_columns, gpu_streams,
 
 ROW_VALUE(char *, device_label, profile_gpu_device, gpu_label(row->r->p, at->uuid))
 ROW_VALUE(char *, device_uuid, profile_gpu_device, gpu_uuid_text(at->uuid))
-ROW_VALUE(const char *, device_host, profile_gpu_device, gpu_host_name(row->r->p, at))
+ROW_VALUE(const char *, device_host, profile_gpu_device, efficiency_host(row->r->p, at->rank))
 ROW_VALUE(double, device_capability, profile_gpu_device, 0.1 * at->capability)
 ROW_VALUE(double, device_busy, profile_gpu_device,
 	gpu_percent(1e-9 * (double)at->busy_ns, row->r->p->runtime_s))
