@@ -40,12 +40,7 @@ static double part_of(const struct loop_step *s, enum part part)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+ORDER_BY(by_value, double, (*x > *y) - (*x < *y))
 
 struct usual {
 	double of[PARTS]; /* medians */

@@ -155,12 +155,7 @@ static void read_steps(const struct profile *p, const struct choice *c, struct m
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+ORDER_BY(by_value, double, (*x > *y) - (*x < *y))
 
 /* Of sorted values; part: 0.5 is the median. */
 static double quantile(const double *v, size_t n, double part)

@@ -12,25 +12,12 @@
 #include "shm/construct.h"
 #include "shm/locks.h"
 
-static int by_place(const void *a, const void *b)
-{
-	const struct profile_wait *x = *(const struct profile_wait *const *)a,
-				  *y = *(const struct profile_wait *const *)b;
-
-	return RISING(stack) ?: RISING(kind) ?: FALLING(ns) ?: RISING(late) ?: RISING(late_thread) ?:
-	       RISING(late_stack);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct profile_wait *x = *(const struct profile_wait *const *)a,
-				  *y = *(const struct profile_wait *const *)b;
-
-	return RISING(late) ?: ORDER(wait_is_of_threads(x->kind), wait_is_of_threads(y->kind)) ?:
-	       RISING(late_thread) ?: FALLING(ns) ?: RISING(stack) ?: RISING(kind) ?:
-	       RISING(late_stack);
-}
-
+ORDER_POINTERS_BY(by_place, struct profile_wait,
+	RISING(stack) ?: RISING(kind) ?: FALLING(ns) ?: RISING(late) ?: RISING(late_thread) ?:
+	RISING(late_stack))
+ORDER_POINTERS_BY(by_rank, struct profile_wait,
+	RISING(late) ?: ORDER(wait_is_of_threads(x->kind), wait_is_of_threads(y->kind)) ?:
+	RISING(late_thread) ?: FALLING(ns) ?: RISING(stack) ?: RISING(kind) ?: RISING(late_stack))
 ORDER_BY(place_by_time, struct wait_place, FALLING(ns) ?: RISING(stack) ?: RISING(kind))
 ORDER_BY(cause_by_time, struct wait_cause, FALLING(ns) ?: RISING(rank) ?: RISING(thread))
 

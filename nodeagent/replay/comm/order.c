@@ -187,14 +187,7 @@ static void compare_with_left(struct order *o, struct order_call *c)
 
 /* ---- the window ---------------------------------------------------------------------- */
 
-static int by_end(const void *a, const void *b)
-{
-	const struct order_call *x = a, *y = b;
-
-	if (x->until != y->until)
-		return is_later(x->until, y->until) ? 1 : -1;
-	return x->track < y->track ? -1 : x->track > y->track;
-}
+ORDER_BY(by_end, struct order_call, ORDER((int64_t)(x->until - y->until), 0) ?: RISING(track))
 
 static bool same_frame(const struct order_call *a, const struct order_call *b)
 {

@@ -318,12 +318,7 @@ static bool is_to_look_at(const struct arrival *a, const struct arrival *on)
 	return on && on != a && a->blocks && a->traffic->conf->mpi_waits;
 }
 
-static int by_rank_in_group(const void *a, const void *b)
-{
-	const struct arrival *x = *(struct arrival *const *)a, *y = *(struct arrival *const *)b;
-
-	return RISING(rank);
-}
+ORDER_POINTERS_BY(by_rank_in_group, struct arrival, RISING(rank))
 
 /* Whom they wait for, too: of several that came last, the one with the lowest rank. */
 static struct arrival **sort_by_rank(struct instance *i)

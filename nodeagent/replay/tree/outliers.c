@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
+
 #define JUDGED_EVERY 16u
 #define DEVIATIONS   8u
 
-static int by_value(const void *x, const void *y)
-{
-	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
+ORDER_BY(by_value, uint64_t, ORDER(*x, *y))
 
 static void judge_recent(struct outliers *o)
 {

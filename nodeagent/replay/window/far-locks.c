@@ -42,12 +42,7 @@ void far_locks_free(struct far_locks *f)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+ORDER_BY(by_number, uint32_t, ORDER(*x, *y))
 
 /* 1 + its index; 0: there is no room. */
 static size_t group_of(struct far_locks *f, const struct far_lock_comm *c)
@@ -128,15 +123,8 @@ const struct far_lock *far_locks_all(const struct far_locks *f, size_t *n)
 
 /* ---- who has waited ------------------------------------------------------------------------ */
 
-static int by_window_and_end(const void *a, const void *b)
-{
-	const struct far_lock *x = a, *y = b;
-	const int64_t later = (int64_t)(x->is.last.leave - y->is.last.leave);
-
-	if (x->is.window != y->is.window)
-		return x->is.window < y->is.window ? -1 : 1;
-	return (later > 0) - (later < 0);
-}
+ORDER_BY(by_window_and_end, struct far_lock,
+	RISING(is.window) ?: ORDER((int64_t)(x->is.last.leave - y->is.last.leave), 0))
 
 static void sort_locks(struct far_locks *f)
 {

@@ -283,10 +283,7 @@ void models_free(struct models *m)
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-static int by_value(const void *x, const void *y)
-{
-	return ORDER(*(const double *)x, *(const double *)y);
-}
+ORDER_BY(by_value, double, ORDER(*x, *y))
 
 static double median(double *values, size_t n)
 {
