@@ -2,7 +2,6 @@
 /* `vftr compress': makes sampling files small, which all other commands read as before. */
 #include "nodeagent/tool/cmd.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/units.h"
-#include "nodeagent/trace/format.h"
 #include "nodeagent/trace/repack.h"
+#include "nodeagent/trace/run.h"
 
 #define LEVEL_USUAL 9
 #define LEVEL_MOST  19
@@ -38,8 +37,8 @@ struct compressing {
 	struct vfd_repack repack;
 	const char *file; /* that is packed now */
 	bool quiet, failed;
-	size_t n;
-	int shown; /* parts of the bar */
+	size_t n_seen, n; /* sampling files, and those that are done */
+	int shown;	  /* parts of the bar */
 	uint64_t before, after;
 };
 
@@ -113,10 +112,12 @@ static void say_change(const char *what, uint64_t before, uint64_t after)
 		quantity_bytes((double)before).text);
 }
 
-static void compress_file(struct compressing *c, const char *path)
+static void compress_file(void *ctx, const char *path)
 {
+	struct compressing *c = ctx;
 	char *error;
 
+	c->n_seen++;
 	c->file = basename(path);
 	error = replace_file(c, path);
 	clear_bar(c);
@@ -133,36 +134,15 @@ static void compress_file(struct compressing *c, const char *path)
 		say_change(path, c->repack.before, c->repack.after);
 }
 
-static int is_vfd(const struct dirent *d)
-{
-	return text_ends_with(d->d_name, ".vfd");
-}
-
 static void compress_folder(struct compressing *c, const char *path)
 {
-	const size_t n_before = c->n;
-	struct dirent **list;
-	const int n = scandir(path, &list, is_vfd, alphasort);
-	bool some = false;
+	const size_t n_before = c->n_seen;
 
-	for (int i = 0; i < n; i++) {
-		char *file = xasprintf("%s/%s", path, list[i]->d_name);
-
-		/* classic ones of Vftrace have the same ending */
-		if (file_begins_with(file, VFD_MAGIC)) {
-			some = true;
-			compress_file(c, file);
-		}
-		free(file);
-		free(list[i]);
-	}
-	if (n < 0)
+	if (!vfd_files_in(path, compress_file, c))
 		complain("%s: can't be read: %s", path, strerror(errno));
-	else
-		free(list);
-	if (n >= 0 && !some)
+	else if (c->n_seen == n_before)
 		complain("%s: there are no sampling files in it", path);
-	c->failed |= !some && n_before == c->n;
+	c->failed |= c->n_seen == n_before;
 }
 
 static bool take_level(const char *text, void *to)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vftr export DIRECTORY|FILES --format F: sampling files for other viewers, profiles as tables. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "nodeagent/export/export.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
-#include "nodeagent/trace/format.h"
+#include "nodeagent/trace/run.h"
 
 static const char usage_head[] =
 	"usage: vftr export DIRECTORY --format F [OPTION...]\n"
@@ -90,8 +89,9 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 	return base;
 }
 
-static void add_file(struct inputs *in, const char *path)
+static void add_file(void *ctx, const char *path)
 {
+	struct inputs *in = ctx;
 	char *error = NULL, *base;
 	struct vfd_file *f = vfd_open(path, &error);
 
@@ -128,35 +128,16 @@ static void add_file(struct inputs *in, const char *path)
 	*APPEND(in->files, in->n, in->cap) = f;
 }
 
-static int is_vfd(const struct dirent *d)
-{
-	const size_t n = strlen(d->d_name);
-
-	return n > 4 && !strcmp(d->d_name + n - 4, ".vfd");
-}
-
 static void add_directory(struct inputs *in, const char *path)
 {
-	struct dirent **list;
 	const size_t before = in->n;
 	const bool bad = in->bad;
-	int n = scandir(path, &list, is_vfd, alphasort);
 
-	if (n < 0) {
+	if (!vfd_files_in(path, add_file, in)) {
 		complain("%s: can't be read: %s", path, strerror(errno));
 		in->bad = true;
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		char *file = xasprintf("%s/%s", path, list[i]->d_name);
-
-		/* classic ones of Vftrace have the same ending */
-		if (file_begins_with(file, VFD_MAGIC))
-			add_file(in, file);
-		free(file);
-		free(list[i]);
-	}
-	free(list);
 	if (in->n == before && in->bad == bad) {
 		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
 				    : "%s: no sampling files (BASE_HOST.vfd, HOST.vfd)%s",

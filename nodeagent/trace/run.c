@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/trace/run.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/trace/format.h"
 #include "nodeagent/trace/varint.h"
 
@@ -50,4 +53,28 @@ uint64_t vfd_run(const char *path)
 		block.kind != VFD_BLOCK_HEADER)
 		return 0;
 	return run_of_header(&r);
+}
+
+static int is_named_vfd(const struct dirent *d)
+{
+	return text_ends_with(d->d_name, ".vfd");
+}
+
+bool vfd_files_in(const char *folder, void (*take)(void *ctx, const char *path), void *ctx)
+{
+	struct dirent **list;
+	const int n = scandir(folder, &list, is_named_vfd, alphasort);
+
+	if (n < 0)
+		return false;
+	for (int i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", folder, list[i]->d_name);
+
+		if (file_begins_with(path, VFD_MAGIC))
+			take(ctx, path);
+		free(path);
+		free(list[i]);
+	}
+	free(list);
+	return true;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,8 @@
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/exact/exact.h"
-#include "nodeagent/trace/format.h"
 #include "nodeagent/trace/read/file.h"
+#include "nodeagent/trace/run.h"
 
 struct search {
 	struct exact *x;
@@ -32,8 +31,9 @@ static bool is_wanted(const struct search *s, const char *path)
 	return same;
 }
 
-static void add_file(struct search *s, const char *path)
+static void add_file(void *ctx, const char *path)
 {
+	struct search *s = ctx;
 	char *error = NULL;
 	struct vfd_file *f = is_wanted(s, path) ? vfd_open(path, &error) : NULL;
 
@@ -47,34 +47,18 @@ static void add_file(struct search *s, const char *path)
 	free(error);
 }
 
-static int is_vfd(const struct dirent *d)
-{
-	return text_ends_with(d->d_name, ".vfd");
-}
-
 static void add_folder(struct search *s, const char *path)
 {
 	const size_t before = s->x->n_files;
-	struct dirent **list;
-	int n = scandir(path, &list, is_vfd, alphasort);
+	const bool is_read = vfd_files_in(path, add_file, s);
 
-	for (int i = 0; i < n; i++) {
-		char *file = xasprintf("%s/%s", path, list[i]->d_name);
-
-		if (file_begins_with(file, VFD_MAGIC)) /* those of Vftrace have the same ending */
-			add_file(s, file);
-		free(file);
-		free(list[i]);
-	}
-	if (n < 0)
+	if (!is_read)
 		complain("%s: can't be read: %s", path, strerror(errno));
 	else if (s->x->n_files == before && !s->bad)
 		complain("%s: no sampling files (BASE_HOST.vfd, HOST.vfd): record them with "
 			 "vftr run --trace",
 			path);
-	s->bad |= n < 0 || s->x->n_files == before;
-	if (n >= 0)
-		free(list);
+	s->bad |= !is_read || s->x->n_files == before;
 }
 
 /* What the files of a run have in common: BASE, or the folder of HOST.vfd, and the event. The
