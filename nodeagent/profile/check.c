@@ -18,6 +18,15 @@
 #define DAY_S	    86400
 #define YEAR_9999_S INT64_C(253402300799) /* its last second */
 
+/* check_LIST(): whether a record r of that list of profile p is right. */
+#define CHECK(list, is_right, wrong)                                                               \
+	const char *check_##list(const struct profile *p, const void *record)                      \
+	{                                                                                          \
+		const struct profile_##list *r = record;                                           \
+                                                                                                   \
+		return is_right ? NULL : wrong;                                                    \
+	}
+
 static bool is_time(int64_t ns)
 {
 	return ns >= -TIME_MOST && ns <= TIME_MOST;
@@ -53,100 +62,26 @@ const char *check_matching(const struct profile *p, const void *record)
 	return NULL;
 }
 
-const char *check_thread_stack(const struct profile *p, const void *record)
-{
-	const struct profile_thread_stack *s = record;
-
-	if (s->thread >= p->n_ended_threads || s->stack >= p->n_stacks ||
-		(s != p->thread_stacks && s->thread < s[-1].thread))
-		return "a thread or its stack is not in the profile";
-	return NULL;
-}
-
-const char *check_thread_range(const struct profile *p, const void *record)
-{
-	const struct profile_thread_range *t = record;
-
-	return t->threads && t->min_ns <= t->max_ns ? NULL : "times of threads that cannot be";
-}
-
-const char *check_thread_count(const struct profile *p, const void *record)
-{
-	const struct profile_thread_count *c = record;
-
-	if (c->thread >= p->n_ended_threads ||
-		(c != p->thread_counts && c->thread < c[-1].thread) ||
-		(c->stack >= p->n_stacks && c->stack != PROFILE_NONE))
-		return "a counter of a thread that is not in the profile";
-	return NULL;
-}
-
-const char *check_openmp_thread(const struct profile *p, const void *record)
-{
-	const struct profile_openmp_thread *t = record;
-
-	if (!t->threads ||
-		(t->parent != PROFILE_NONE && t->parent >= (size_t)(t - p->openmp_threads)))
-		return "a place in the tree of OpenMP threads comes before its parent";
-	return NULL;
-}
-
-const char *check_size(const struct profile *p, const void *record)
-{
-	const struct profile_size *s = record;
-
-	return s->log2 <= 64 ? NULL : "messages are larger than 2^64 bytes";
-}
-
-const char *check_wait(const struct profile *p, const void *record)
-{
-	const struct profile_wait *w = record;
-
-	(void)p;
-	return w->kind < WAIT_KINDS_END ? NULL : "a wait of an unknown kind";
-}
-
-const char *check_wait_pair(const struct profile *p, const void *record)
-{
-	const struct profile_wait_pair *w = record;
-
-	(void)p;
-	return w->log2 < 32 ? NULL : "a wait of too many ranks";
-}
-
-const char *check_lock(const struct profile *p, const void *record)
-{
-	const struct profile_lock *l = record;
-
-	(void)p;
-	return l->kind < LOCK_KINDS_END ? NULL : "a lock of an unknown kind";
-}
-
-const char *check_cause(const struct profile *p, const void *record)
-{
-	const struct profile_cause *c = record;
-
-	(void)p;
-	return c->kind < WAIT_KINDS_END ? NULL : "the cause of a wait of an unknown kind";
-}
-
-const char *check_compared(const struct profile *p, const void *record)
-{
-	const struct profile_compared *c = record;
-
-	(void)p;
-	return c->log2 < 32 && c->kept <= c->calls && c->partly <= c->unknown
-		       ? NULL
-		       : "a comparison of calls that cannot be";
-}
-
-const char *check_sampled(const struct profile *p, const void *record)
-{
-	const struct profile_sampled *s = record;
-
-	(void)p;
-	return s->log2 < 32 && s->kept <= s->calls ? NULL : "a sample of calls that cannot be";
-}
+CHECK(thread_stack,
+	r->thread < p->n_ended_threads && r->stack < p->n_stacks &&
+		(r == p->thread_stacks || r->thread >= r[-1].thread),
+	"a thread or its stack is not in the profile")
+CHECK(thread_range, r->threads && r->min_ns <= r->max_ns, "times of threads that cannot be")
+CHECK(thread_count,
+	r->thread < p->n_ended_threads && (r == p->thread_counts || r->thread >= r[-1].thread) &&
+		(r->stack < p->n_stacks || r->stack == PROFILE_NONE),
+	"a counter of a thread that is not in the profile")
+CHECK(openmp_thread,
+	r->threads && (r->parent == PROFILE_NONE || r->parent < (size_t)(r - p->openmp_threads)),
+	"a place in the tree of OpenMP threads comes before its parent")
+CHECK(size, r->log2 <= 64, "messages are larger than 2^64 bytes")
+CHECK(wait, r->kind < WAIT_KINDS_END, "a wait of an unknown kind")
+CHECK(wait_pair, r->log2 < 32, "a wait of too many ranks")
+CHECK(lock, r->kind < LOCK_KINDS_END, "a lock of an unknown kind")
+CHECK(cause, r->kind < WAIT_KINDS_END, "the cause of a wait of an unknown kind")
+CHECK(compared, r->log2 < 32 && r->kept <= r->calls && r->partly <= r->unknown,
+	"a comparison of calls that cannot be")
+CHECK(sampled, r->log2 < 32 && r->kept <= r->calls, "a sample of calls that cannot be")
 
 const char *check_rank_range(const struct profile *p, const void *record)
 {
@@ -161,28 +96,10 @@ const char *check_rank_range(const struct profile *p, const void *record)
 
 static const uint32_t details[GPU_KINDS] = {[GPU_COPY] = GPU_COPIES, [GPU_MEMORY] = GPU_MEMORIES};
 
-const char *check_gpu(const struct profile *p, const void *record)
-{
-	const struct profile_gpu *g = record;
-
-	return g->kind < GPU_KINDS ? NULL : "GPUs did something of a kind that is not known";
-}
-
-const char *check_gpu_link(const struct profile *p, const void *record)
-{
-	const struct profile_gpu_link *l = record;
-
-	if (l->kind >= GPU_KINDS || l->detail >= details[l->kind])
-		return "GPUs moved something of a kind that is not known";
-	return NULL;
-}
-
-const char *check_gpu_wait(const struct profile *p, const void *record)
-{
-	const struct profile_gpu_wait *w = record;
-
-	return w->detail < GPU_WAITS ? NULL : "a wait for a GPU of a kind that is not known";
-}
+CHECK(gpu, r->kind < GPU_KINDS, "GPUs did something of a kind that is not known")
+CHECK(gpu_link, r->kind < GPU_KINDS && r->detail < details[r->kind],
+	"GPUs moved something of a kind that is not known")
+CHECK(gpu_wait, r->detail < GPU_WAITS, "a wait for a GPU of a kind that is not known")
 
 static bool is_event(uint32_t event)
 {
@@ -205,40 +122,15 @@ static unsigned line_ends(const char *text)
 	return n;
 }
 
-const char *check_openacc(const struct profile *p, const void *record)
-{
-	const struct profile_openacc *o = record;
-
-	if (!is_event(o->event) || line_ends(o->text) != PROFILE_OPENACC_TEXTS - 1)
-		return "an event of OpenACC that is not known";
-	return NULL;
-}
-
-const char *check_open(const struct profile *p, const void *record)
-{
-	const struct profile_open *o = record;
-
-	return o->kind < PROFILE_OPEN_KINDS ? NULL : "open requests that cannot be";
-}
-
-const char *check_bad_end(const struct profile *p, const void *record)
-{
-	const struct profile_bad_end *e = record;
-
-	if (e->rank >= PROFILE_UNRANKED || e->exit_status <= 0 || !is_time(e->end_ns) ||
-		(e->end != PROCESS_EXITED && e->end != PROCESS_KILLED))
-		return "the end of a rank that cannot be";
-	return NULL;
-}
-
-const char *check_far_rank(const struct profile *p, const void *record)
-{
-	const struct profile_far_rank *r = record;
-
-	return rank_is_far(r->far) && !rank_is_far(r->rank)
-		       ? NULL
-		       : "a name of a rank for other nodes that cannot be";
-}
+CHECK(openacc, is_event(r->event) && line_ends(r->text) == PROFILE_OPENACC_TEXTS - 1,
+	"an event of OpenACC that is not known")
+CHECK(open, r->kind < PROFILE_OPEN_KINDS, "open requests that cannot be")
+CHECK(bad_end,
+	r->exit_status > 0 && r->rank < PROFILE_UNRANKED && is_time(r->end_ns) &&
+		(r->end == PROCESS_EXITED || r->end == PROCESS_KILLED),
+	"the end of a rank that cannot be")
+CHECK(far_rank, rank_is_far(r->far) && !rank_is_far(r->rank),
+	"a name of a rank for other nodes that cannot be")
 
 /* Each is KEY=VALUE, by rising keys. */
 static bool are_tags(const char *list)
@@ -287,32 +179,18 @@ const char *check_start(const struct profile *p, const void *record)
 }
 
 /* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
-const char *check_iteration(const struct profile *p, const void *record)
-{
-	const struct profile_iteration *i = record;
-
-	(void)p;
-	return i->log2 < 40 && i->run < (uint64_t)1 << 24 && i->ranks && i->others <= i->ranks &&
-			       i->calls && i->mpi_ns <= i->ns && i->least_ns <= i->most_ns &&
-			       i->most_ns <= i->ns && i->busy_ns <= i->ns &&
-			       i->wait_ns <= i->mpi_ns && i->off_ns <= i->ns - i->mpi_ns &&
-			       i->busy_off_ns <= i->busy_ns &&
-			       i->busy_queued_ns <= i->busy_off_ns &&
-			       i->busy_asleep_ns <= i->busy_off_ns - i->busy_queued_ns
-		       ? NULL
-		       : "an iteration that cannot be";
-}
-
-const char *check_slice(const struct profile *p, const void *record)
-{
-	const struct profile_slice *s = record;
-
-	(void)p;
-	return s->log2 < 60 && s->number < (uint64_t)1 << 24 && s->ranks && s->mpi_ns <= s->ns &&
-			       s->wait_ns <= s->mpi_ns
-		       ? NULL
-		       : "a slice of time that cannot be";
-}
+CHECK(iteration,
+	r->log2 < 40 && r->run < (uint64_t)1 << 24 && r->ranks && r->others <= r->ranks &&
+		r->calls && r->mpi_ns <= r->ns && r->least_ns <= r->most_ns &&
+		r->most_ns <= r->ns && r->busy_ns <= r->ns && r->wait_ns <= r->mpi_ns &&
+		r->off_ns <= r->ns - r->mpi_ns && r->busy_off_ns <= r->busy_ns &&
+		r->busy_queued_ns <= r->busy_off_ns &&
+		r->busy_asleep_ns <= r->busy_off_ns - r->busy_queued_ns,
+	"an iteration that cannot be")
+CHECK(slice,
+	r->log2 < 60 && r->number < (uint64_t)1 << 24 && r->ranks && r->mpi_ns <= r->ns &&
+		r->wait_ns <= r->mpi_ns,
+	"a slice of time that cannot be")
 
 const char *check_rank_time(const struct profile *p, const void *record)
 {
