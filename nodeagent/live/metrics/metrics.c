@@ -36,40 +36,24 @@ struct metrics {
 
 /* ---- the table of series ------------------------------------------------------------------- */
 
-static double processes_of(const struct metrics *m)
-{
-	return m->view.processes;
-}
+#define METRIC(name, value)                                                                        \
+	static double name(const struct metrics *m)                                                \
+	{                                                                                          \
+		return (double)(value);                                                            \
+	}
+#define METRIC_OF(name, value)                                                                     \
+	static double name(const struct metrics *m, unsigned i)                                    \
+	{                                                                                          \
+		return (double)(value);                                                            \
+	}
 
-static double threads_of(const struct metrics *m)
-{
-	return m->view.threads;
-}
-
-static double ended_of(const struct metrics *m)
-{
-	return m->view.ended;
-}
-
-static double records_of(const struct metrics *m)
-{
-	return (double)m->records;
-}
-
-static double calls_of(const struct metrics *m)
-{
-	return (double)m->view.calls;
-}
-
-static double lost_of(const struct metrics *m)
-{
-	return (double)m->view.lost_calls;
-}
-
-static double useful_share_of(const struct metrics *m)
-{
-	return m->view.processes ? 1e-6 * (double)m->view.share / m->view.processes : 0.0;
-}
+METRIC(processes_of, m->view.processes)
+METRIC(threads_of, m->view.threads)
+METRIC(ended_of, m->view.ended)
+METRIC(records_of, m->records)
+METRIC(calls_of, m->view.calls)
+METRIC(lost_of, m->view.lost_calls)
+METRIC(useful_share_of, m->view.processes ? 1e-6 * (double)m->view.share / m->view.processes : 0.0)
 
 static double balance_of(const struct metrics *m)
 {
@@ -78,45 +62,14 @@ static double balance_of(const struct metrics *m)
 	return most > 0.0 ? (double)m->view.share / most : 1.0;
 }
 
-static double agent_cpu_of(const struct metrics *m)
-{
-	return m->cpu_s;
-}
-
-static double agent_memory_of(const struct metrics *m)
-{
-	return (double)m->resident_bytes;
-}
-
-static double wakeups_of(const struct metrics *m)
-{
-	return (double)m->host->wakeups;
-}
-
-static double drained_of(const struct metrics *m)
-{
-	return (double)m->host->drained_bytes;
-}
-
-static double look_of(const struct metrics *m)
-{
-	return m->view.n_nodes ? IN_NS * (double)m->view.nodes[0].look : 0.0;
-}
-
-static double class_of(const struct metrics *m, unsigned i)
-{
-	return IN_NS * (double)m->classes[i];
-}
-
-static double waits_of(const struct metrics *m, unsigned i)
-{
-	return (double)m->view.waits[i].calls;
-}
-
-static double waited_of(const struct metrics *m, unsigned i)
-{
-	return IN_NS * (double)m->view.waits[i].ns;
-}
+METRIC(agent_cpu_of, m->cpu_s)
+METRIC(agent_memory_of, m->resident_bytes)
+METRIC(wakeups_of, m->host->wakeups)
+METRIC(drained_of, m->host->drained_bytes)
+METRIC(look_of, m->view.n_nodes ? (double)m->view.nodes[0].look *IN_NS : 0.0)
+METRIC_OF(class_of, (double)m->classes[i] * IN_NS)
+METRIC_OF(waits_of, m->view.waits[i].calls)
+METRIC_OF(waited_of, (double)m->view.waits[i].ns *IN_NS)
 
 /* "useful_s" is of class "useful". */
 static void put_class_name(FILE *f, unsigned i)
