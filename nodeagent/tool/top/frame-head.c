@@ -28,14 +28,16 @@ struct head {
 	const struct head_wish *wish;
 };
 
+/* A part that is one expression of h and brief. */
+#define SAY(name, text)                                                                            \
+	static char *name(const struct head *h, bool brief)                                        \
+	{                                                                                          \
+		return text;                                                                       \
+	}
+
 /* ---- what runs ----------------------------------------------------------------------------- */
 
-static char *say_tool(const struct head *h, bool brief)
-{
-	(void)h;
-	(void)brief;
-	return xstrdup("vftr top");
-}
+SAY(say_tool, xstrdup("vftr top"))
 
 static char *say_program(const struct head *h, bool brief)
 {
@@ -44,23 +46,13 @@ static char *say_program(const struct head *h, bool brief)
 	return name[0] ? text_short(name, brief ? PROGRAM_BRIEF : LIVE_HOST_BYTES) : NULL;
 }
 
-static char *say_job(const struct head *h, bool brief)
-{
-	(void)brief;
-	return h->v->job[0] ? xasprintf("job %s", h->v->job) : NULL;
-}
-
-static char *say_session(const struct head *h, bool brief)
-{
-	(void)brief;
-	return strcmp(h->w->session, h->v->job) ? xasprintf("session %s", h->w->session) : NULL;
-}
+SAY(say_job, h->v->job[0] ? xasprintf("job %s", h->v->job) : NULL)
+SAY(say_session, strcmp(h->w->session, h->v->job) ? xasprintf("session %s", h->w->session) : NULL)
 
 static char *say_elapsed(const struct head *h, bool brief)
 {
 	const uint64_t s = h->v->elapsed / 1000000000;
 
-	(void)brief;
 	return xasprintf(
 		"%02" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 }
@@ -79,7 +71,6 @@ static char *say_ranks(const struct head *h, bool brief)
 {
 	const uint32_t n = h->v->ranked;
 
-	(void)brief;
 	return n ? xasprintf("%" PRIu32 " %s", n, one_or_many(n, "rank", "ranks")) : NULL;
 }
 
@@ -87,32 +78,22 @@ static char *say_processes(const struct head *h, bool brief)
 {
 	const uint32_t n = h->v->processes;
 
-	(void)brief;
 	return n == h->v->ranked && n
 		       ? NULL
 		       : xasprintf("%" PRIu32 " %s", n, one_or_many(n, "process", "processes"));
 }
 
-static char *say_threads(const struct head *h, bool brief)
-{
-	(void)brief;
-	return xasprintf(
-		"%" PRIu32 " %s", h->v->threads, one_or_many(h->v->threads, "thread", "threads"));
-}
+SAY(say_threads,
+	xasprintf("%" PRIu32 " %s", h->v->threads, one_or_many(h->v->threads, "thread", "threads")))
 
 static char *say_cost(const struct head *h, bool brief)
 {
 	const double cost = cost_percent(h->v);
 
-	(void)brief;
 	return isnan(cost) ? xstrdup("tracing ----") : xasprintf("tracing %.1f %%", cost);
 }
 
-static char *say_held(const struct head *h, bool brief)
-{
-	(void)brief;
-	return h->wish->held ? xstrdup("held") : NULL;
-}
+SAY(say_held, h->wish->held ? xstrdup("held") : NULL)
 
 /* All recording, by the user. */
 static char *say_paused(const struct head *h, bool brief)
@@ -128,19 +109,10 @@ static char *say_paused(const struct head *h, bool brief)
 
 /* ---- its main loop ------------------------------------------------------------------------- */
 
-static char *say_step(const struct head *h, bool brief)
-{
-	(void)brief;
-	return h->v->loop.n ? xasprintf("step %" PRIu64, h->v->loop.n) : NULL;
-}
-
-static char *say_loop_rank(const struct head *h, bool brief)
-{
-	(void)brief;
-	return h->v->loop.n && h->v->loop.rank != LIVE_NO_RANK
-		       ? xasprintf("of rank %" PRIu32, h->v->loop.rank)
-		       : NULL;
-}
+SAY(say_step, h->v->loop.n ? xasprintf("step %" PRIu64, h->v->loop.n) : NULL)
+SAY(say_loop_rank, h->v->loop.n && h->v->loop.rank != LIVE_NO_RANK
+			   ? xasprintf("of rank %" PRIu32, h->v->loop.rank)
+			   : NULL)
 
 static char *say_loop_name(const struct head *h, bool brief)
 {
@@ -160,7 +132,6 @@ static char *say_step_time(const struct head *h, bool brief)
 {
 	const struct live_loop *l = &h->v->loop;
 
-	(void)brief;
 	if (!l->n || !l->n_took)
 		return NULL;
 	return xstrdup(quantity_seconds(1e-9 * (double)l->took[l->n_took - 1]).text);
@@ -223,23 +194,9 @@ static char *say_messages(const struct head *h, bool brief)
 	return xasprintf(brief ? "msgs %s/s %sB/s" : "messages %s/s  %sB/s", n, bytes);
 }
 
-static char *say_calls(const struct head *h, bool brief)
-{
-	(void)brief;
-	return say_rate(h, "calls", h->v->calls_now);
-}
-
-static char *say_records(const struct head *h, bool brief)
-{
-	(void)brief;
-	return say_rate(h, "records", h->v->records);
-}
-
-static char *say_lost(const struct head *h, bool brief)
-{
-	(void)brief;
-	return h->v->lost_calls ? xasprintf("lost %" PRIu64, h->v->lost_calls) : NULL;
-}
+SAY(say_calls, say_rate(h, "calls", h->v->calls_now))
+SAY(say_records, say_rate(h, "records", h->v->records))
+SAY(say_lost, h->v->lost_calls ? xasprintf("lost %" PRIu64, h->v->lost_calls) : NULL)
 
 /* The share of a CPU that the agents' looks take, on the node where it is most. */
 static char *say_looks(const struct head *h, bool brief)
@@ -247,7 +204,6 @@ static char *say_looks(const struct head *h, bool brief)
 	const struct live_view *v = h->v;
 	double most = 0;
 
-	(void)brief;
 	for (size_t i = 0; i < v->n_nodes; i++)
 		most = fmax(most, percent_of(v->nodes[i].look, v->nodes[i].interval));
 	return xasprintf("looks %.1f %%", most);
@@ -263,11 +219,7 @@ static char *say_share(const struct head *h, bool brief, const char *what, uint6
 	return brief && percent < 0.5 ? NULL : xasprintf("%s %.0f %%", what, percent);
 }
 
-static char *say_useful(const struct head *h, bool brief)
-{
-	(void)brief;
-	return say_share(h, false, "useful", h->v->classes[LIVE_USEFUL]);
-}
+SAY(say_useful, say_share(h, false, "useful", h->v->classes[LIVE_USEFUL]))
 
 static char *say_mpi(const struct head *h, bool brief)
 {
@@ -277,34 +229,16 @@ static char *say_mpi(const struct head *h, bool brief)
 		percent_of(of[LIVE_MPI], all), percent_of(of[LIVE_MPI_WAIT], all));
 }
 
-static char *say_openmp(const struct head *h, bool brief)
-{
-	return say_share(h, brief, "OpenMP",
-		h->v->classes[LIVE_OPENMP_WAIT] + h->v->classes[LIVE_OPENMP_IDLE]);
-}
-
-static char *say_io(const struct head *h, bool brief)
-{
-	return say_share(h, brief, "I/O", h->v->classes[LIVE_IO]);
-}
-
-static char *say_locks(const struct head *h, bool brief)
-{
-	return h->v->classes[LIVE_LOCK_WAIT]
+SAY(say_openmp, say_share(h, brief, "OpenMP",
+			h->v->classes[LIVE_OPENMP_WAIT] + h->v->classes[LIVE_OPENMP_IDLE]))
+SAY(say_io, say_share(h, brief, "I/O", h->v->classes[LIVE_IO]))
+SAY(say_locks, h->v->classes[LIVE_LOCK_WAIT]
 		       ? say_share(h, brief, "lock wait", h->v->classes[LIVE_LOCK_WAIT])
-		       : NULL;
-}
-
-static char *say_gpu(const struct head *h, bool brief)
-{
-	return say_share(h, brief, "GPU wait", h->v->classes[LIVE_GPU_WAIT]);
-}
+		       : NULL)
+SAY(say_gpu, say_share(h, brief, "GPU wait", h->v->classes[LIVE_GPU_WAIT]))
 
 /* Lies in the others. */
-static char *say_off_cpu(const struct head *h, bool brief)
-{
-	return say_share(h, brief, "of all this off CPU", h->v->classes[LIVE_OFF_CPU]);
-}
+SAY(say_off_cpu, say_share(h, brief, "of all this off CPU", h->v->classes[LIVE_OFF_CPU]))
 
 /* ---- the ranks that work most ---------------------------------------------------------------- */
 
@@ -324,20 +258,9 @@ static char *say_rank(const struct head *h, size_t i, bool brief)
 		number, host_of(h->v, r->agent) ?: "?", percent_of(r->first_useful, r->interval));
 }
 
-static char *say_first(const struct head *h, bool brief)
-{
-	return say_rank(h, 0, brief);
-}
-
-static char *say_second(const struct head *h, bool brief)
-{
-	return say_rank(h, 1, brief);
-}
-
-static char *say_third(const struct head *h, bool brief)
-{
-	return say_rank(h, 2, brief);
-}
+SAY(say_first, say_rank(h, 0, brief))
+SAY(say_second, say_rank(h, 1, brief))
+SAY(say_third, say_rank(h, 2, brief))
 
 /* ---- the table ------------------------------------------------------------------------------- */
 

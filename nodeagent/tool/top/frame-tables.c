@@ -219,61 +219,32 @@ struct row {
 	const uint64_t *classes;
 };
 
-static void host_cell(struct table *t, const struct row *r)
+static void share_cell(struct table *t, const struct row *r, uint64_t ns)
 {
-	table_text(t, r->host);
+	percent_cell(t, ns, thread_time(r->classes));
 }
 
-static void processes_cell(struct table *t, const struct row *r)
-{
-	table_uint(t, r->processes);
-}
-
-static void threads_cell(struct table *t, const struct row *r)
-{
-	table_uint(t, r->threads);
-}
-
-static void pid_cell(struct table *t, const struct row *r)
-{
-	table_uint(t, r->pid);
-}
-
-static void number_cell(struct table *t, const struct row *r)
-{
-	rank_cell(t, r->rank);
-}
-
-static void first_cell(struct table *t, const struct row *r)
-{
-	percent_cell(t, r->first_useful, r->interval);
-}
-
-static void calls_cell(struct table *t, const struct row *r)
-{
-	count_cell(t, rate_of(r->calls, r->interval));
-}
-
-static void lost_cell(struct table *t, const struct row *r)
-{
-	count_cell(t, (double)r->lost_calls);
-}
-
-#define SHARE_CELL(name, ns)                                                                       \
+#define CELL(name, put)                                                                            \
 	static void name(struct table *t, const struct row *r)                                     \
 	{                                                                                          \
-		const uint64_t *of = r->classes;                                                   \
-                                                                                                   \
-		percent_cell(t, ns, thread_time(of));                                              \
+		put;                                                                               \
 	}
 
-SHARE_CELL(useful_cell, of[LIVE_USEFUL])
-SHARE_CELL(mpi_cell, of[LIVE_MPI])
-SHARE_CELL(waiting_cell, of[LIVE_MPI_WAIT])
-SHARE_CELL(openmp_cell, of[LIVE_OPENMP_WAIT] + of[LIVE_OPENMP_IDLE])
-SHARE_CELL(io_cell, of[LIVE_IO])
-SHARE_CELL(off_cpu_cell, of[LIVE_OFF_CPU])
-SHARE_CELL(locks_cell, of[LIVE_LOCK_WAIT])
+CELL(host_cell, table_text(t, r->host))
+CELL(processes_cell, table_uint(t, r->processes))
+CELL(threads_cell, table_uint(t, r->threads))
+CELL(pid_cell, table_uint(t, r->pid))
+CELL(number_cell, rank_cell(t, r->rank))
+CELL(first_cell, percent_cell(t, r->first_useful, r->interval))
+CELL(calls_cell, count_cell(t, rate_of(r->calls, r->interval)))
+CELL(lost_cell, count_cell(t, (double)r->lost_calls))
+CELL(useful_cell, share_cell(t, r, r->classes[LIVE_USEFUL]))
+CELL(mpi_cell, share_cell(t, r, r->classes[LIVE_MPI]))
+CELL(waiting_cell, share_cell(t, r, r->classes[LIVE_MPI_WAIT]))
+CELL(openmp_cell, share_cell(t, r, r->classes[LIVE_OPENMP_WAIT] + r->classes[LIVE_OPENMP_IDLE]))
+CELL(io_cell, share_cell(t, r, r->classes[LIVE_IO]))
+CELL(off_cpu_cell, share_cell(t, r, r->classes[LIVE_OFF_CPU]))
+CELL(locks_cell, share_cell(t, r, r->classes[LIVE_LOCK_WAIT]))
 
 #define STAYS UINT_MAX
 
