@@ -357,17 +357,16 @@ static bool reads_answers(const struct process *p)
 	return ioctl(p->socket, SIOCOUTQ, &unread) || unread <= UNREAD_BYTES;
 }
 
-static const char *on_module(struct process *p, const union packet *m)
-{
-	codemap_add(p->code, &m->module, text_of(m, 0));
-	return NULL;
-}
+/* A kind of packet that always makes sense: who takes packet m of process p. */
+#define TAKES(name, take)                                                                          \
+	static const char *name(struct process *p, const union packet *m)                          \
+	{                                                                                          \
+		take;                                                                              \
+		return NULL;                                                                       \
+	}
 
-static const char *on_module_gone(struct process *p, const union packet *m)
-{
-	codemap_gone(p->code, m->number.number, m->head.ticks);
-	return NULL;
-}
+TAKES(on_module, codemap_add(p->code, &m->module, text_of(m, 0)))
+TAKES(on_module_gone, codemap_gone(p->code, m->number.number, m->head.ticks))
 
 /* A thread wants a ring, which is not made for a process that is gone. */
 static const char *on_thread(struct process *p, const union packet *m)
@@ -380,29 +379,10 @@ static const char *on_thread(struct process *p, const union packet *m)
 	return NULL;
 }
 
-static const char *on_thread_end(struct process *p, const union packet *m)
-{
-	threads_end(p, m->number.number, m->head.ticks, text_of(m, 0));
-	return NULL;
-}
-
-static const char *on_thread_name(struct process *p, const union packet *m)
-{
-	threads_name(p, m->number.number, text_of(m, 0));
-	return NULL;
-}
-
-static const char *on_region(struct process *p, const union packet *m)
-{
-	regions_define(p, m->region.number, text_of(m, 0));
-	return NULL;
-}
-
-static const char *on_construct(struct process *p, const union packet *m)
-{
-	regions_construct(p, &m->construct, text_of(m, 0));
-	return NULL;
-}
+TAKES(on_thread_end, threads_end(p, m->number.number, m->head.ticks, text_of(m, 0)))
+TAKES(on_thread_name, threads_name(p, m->number.number, text_of(m, 0)))
+TAKES(on_region, regions_define(p, m->region.number, text_of(m, 0)))
+TAKES(on_construct, regions_construct(p, &m->construct, text_of(m, 0)))
 
 /* "MPICH Version:\t4.0.2\nMPICH Release ..." and "Open MPI v4.1.4, package ...": what stands first,
  * with one blank between words. */
@@ -431,17 +411,8 @@ static const char *on_rank(struct process *p, const union packet *m)
 	return NULL;
 }
 
-static const char *on_fork(struct process *p, const union packet *m)
-{
-	forks_add(p, &m->fork);
-	return NULL;
-}
-
-static const char *on_session(struct process *p, const union packet *m)
-{
-	observers_tell(p->host, session_request, p, &m->session, behind(m));
-	return NULL;
-}
+TAKES(on_fork, forks_add(p, &m->fork))
+TAKES(on_session, observers_tell(p->host, session_request, p, &m->session, behind(m)))
 
 static const char *on_comm(struct process *p, const union packet *m)
 {
@@ -494,17 +465,8 @@ static const char *on_gpu_name(struct process *p, const union packet *m)
 		       : "a name of a GPU or kernel that makes no sense";
 }
 
-static const char *on_gpu_device(struct process *p, const union packet *m)
-{
-	gpu_device_told(p->gpu, &m->gpu_device, text_of(m, 0));
-	return NULL;
-}
-
-static const char *on_gpu_stream(struct process *p, const union packet *m)
-{
-	gpu_stream_told(p->gpu, &m->gpu_stream, text_of(m, 0));
-	return NULL;
-}
+TAKES(on_gpu_device, gpu_device_told(p->gpu, &m->gpu_device, text_of(m, 0)))
+TAKES(on_gpu_stream, gpu_stream_told(p->gpu, &m->gpu_stream, text_of(m, 0)))
 
 static const char *on_counter(struct process *p, const union packet *m)
 {
@@ -513,11 +475,8 @@ static const char *on_counter(struct process *p, const union packet *m)
 	return NULL;
 }
 
-static const char *on_openacc(struct process *p, const union packet *m)
-{
-	regions_openacc_define(p, &m->openacc, text_of(m, 0), text_of(m, 1), text_of(m, 2));
-	return NULL;
-}
+TAKES(on_openacc,
+	regions_openacc_define(p, &m->openacc, text_of(m, 0), text_of(m, 1), text_of(m, 2)))
 
 static const char *on_file_name(struct process *p, const union packet *m)
 {
@@ -541,18 +500,8 @@ static const char *on_bye(struct process *p, const union packet *m)
 	return NULL;
 }
 
-static const char *on_gave_up(struct process *p, const union packet *m)
-{
-	(void)m;
-	process_gave_up(p);
-	return NULL;
-}
-
-static const char *on_live(struct process *p, const union packet *m)
-{
-	observers_tell(p->host, viewer, p, &m->live);
-	return NULL;
-}
+TAKES(on_gave_up, process_gave_up(p))
+TAKES(on_live, observers_tell(p->host, viewer, p, &m->live))
 
 static const struct packet_kind packet_kinds[WIRE_KINDS] = {
 	[WIRE_HELLO] = {sizeof(struct wire_hello), on_hello},
