@@ -169,14 +169,12 @@ static bool is_result(int at, const char *name)
 	struct result_parsed r;
 	const bool found = result_parse(name, &r) && r.layout == LAYOUT_RUN;
 
-	(void)at;
 	result_parsed_free(&r);
 	return found;
 }
 
 static bool is_file(int at, const char *name)
 {
-	(void)at;
 	return strcmp(name, ".") && strcmp(name, "..");
 }
 

@@ -116,7 +116,6 @@ void flight_look(
 {
 	const struct moment *m = is_send ? &f->post : &f->send;
 
-	(void)c;
 	if (m->progress != REACHED || m->t > until)
 		return;
 	best->k = m->k > best->k ? m->k : best->k;

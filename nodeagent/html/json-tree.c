@@ -324,7 +324,6 @@ enum value_kind value_kind(const struct value *v)
 
 const struct value *value_first(const struct json_tree *all, const struct value *v)
 {
-	(void)all;
 	if (v && v->kind == VALUE_LATE)
 		read_late(v);
 	if (!v || !v->count)
@@ -334,7 +333,6 @@ const struct value *value_first(const struct json_tree *all, const struct value 
 
 const struct value *value_next(const struct json_tree *all, const struct value *v)
 {
-	(void)all;
 	return v->next ? v + v->next : NULL;
 }
 
@@ -366,7 +364,6 @@ const struct value *value_member(
 
 const char *value_text(const struct json_tree *all, const struct value *v)
 {
-	(void)all;
 	return value_kind(v) == VALUE_TEXT ? v->text : "";
 }
 

@@ -415,7 +415,6 @@ static void begin_elsewhere(struct process *p)
 
 static void on_rank(struct process *p, const struct wire_rank *told)
 {
-	(void)told;
 	begin_elsewhere(p);
 }
 

@@ -213,7 +213,6 @@ static int is_frame(const struct frame *f, uint32_t id)
 /* A hidden_test: its id is that. */
 static bool has_id(const struct replay *r, uint64_t key, uint64_t id)
 {
-	(void)r;
 	return (uint32_t)key == id;
 }
 

@@ -101,19 +101,16 @@ static uint64_t key_time(const struct profile *p, const struct profile_gpu *g)
 
 static uint64_t key_bytes(const struct profile *p, const struct profile_gpu *g)
 {
-	(void)p;
 	return gpu_to_device(g) + gpu_to_host(g);
 }
 
 static uint64_t key_cbid(const struct profile *p, const struct profile_gpu *g)
 {
-	(void)p;
 	return GPU_CBID(g->function);
 }
 
 static uint64_t key_calls(const struct profile *p, const struct profile_gpu *g)
 {
-	(void)p;
 	return g->calls;
 }
 

@@ -147,7 +147,6 @@ static void find_open(void *ctx, const struct node *n, const struct node *below,
 {
 	struct open_call *o = ctx;
 
-	(void)below;
 	if (n == o->node)
 		o->ticks = ticks;
 }

@@ -140,7 +140,6 @@ static const struct arrival *the_last(
 static const struct arrival *the_root(
 	const struct instance *i, const struct awaited *w, const struct arrival *a)
 {
-	(void)i;
 	return a->no_root ? NULL : w->root;
 }
 

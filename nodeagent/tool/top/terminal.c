@@ -128,7 +128,6 @@ static void on_continue(int signal)
 {
 	const int error = errno;
 
-	(void)signal;
 	if (terminal.open)
 		set_modes(&terminal.now);
 	else
@@ -139,7 +138,6 @@ static void on_continue(int signal)
 
 static void on_size(int signal)
 {
-	(void)signal;
 	terminal.changed = 1;
 }
 

@@ -140,7 +140,6 @@ static void chain(const struct call *k, const struct collective_shape *s)
 {
 	const bool known = k->rank != VFD_NONE;
 
-	(void)s;
 	if (k->m->sends)
 		one(k, true, known ? world_of(k, k->rank + 1, false) : VFD_NONE, k->m->bytes);
 	if (k->m->receives)
@@ -207,7 +206,6 @@ static void reduce_scatter(const struct call *k, const struct collective_shape *
 /* Nothing is known of them. */
 static void unknown(const struct call *k, const struct collective_shape *s)
 {
-	(void)s;
 	heap(k, true, k->m->sends, k->m->bytes);
 	heap(k, false, k->m->receives, k->m->bytes_received);
 }
