@@ -95,22 +95,26 @@ void fold_matching(void *x, const void *y)
 	}
 }
 
-void fold_stack(void *x, const void *y)
-{
-	struct profile_stack *to = x;
-	const struct profile_stack *from = y;
+/* fold_LIST(): adds `from', a record of that list, to another one. */
+#define FOLD(list)                                                                                 \
+	static void fold_record_##list(                                                            \
+		struct profile_##list *to, const struct profile_##list *from);                     \
+	void fold_##list(void *to, const void *from)                                               \
+	{                                                                                          \
+		fold_record_##list(to, from);                                                      \
+	}                                                                                          \
+	static void fold_record_##list(struct profile_##list *to, const struct profile_##list *from)
 
+FOLD(stack)
+{
 	FOLD_EXTREME(to, from, <, excl_min_ns, rank_min);
 	FOLD_EXTREME(to, from, >, excl_max_ns, rank_max);
 	if (from->first_ns && (!to->first_ns || from->first_ns < to->first_ns))
 		to->first_ns = from->first_ns;
 }
 
-void fold_function(void *x, const void *y)
+FOLD(function)
 {
-	struct profile_function *to = x;
-	const struct profile_function *from = y;
-
 	FOLD_EXTREME(to, from, <, min_ns, rank_min);
 	FOLD_EXTREME(to, from, >, max_ns, rank_max);
 }
@@ -124,11 +128,8 @@ static bool is_less(uint64_t ns, uint32_t rank, uint32_t thread, uint64_t than_n
 	return rank != than_rank ? rank < than_rank : thread < than_thread;
 }
 
-void fold_thread_range(void *x, const void *y)
+FOLD(thread_range)
 {
-	struct profile_thread_range *to = x;
-	const struct profile_thread_range *from = y;
-
 	if (is_less(from->min_ns, from->rank_min, from->thread_min, to->min_ns, to->rank_min,
 		    to->thread_min)) {
 		to->min_ns = from->min_ns;
@@ -144,20 +145,14 @@ void fold_thread_range(void *x, const void *y)
 	}
 }
 
-void fold_lock(void *x, const void *y)
+FOLD(lock)
 {
-	struct profile_lock *to = x;
-	const struct profile_lock *from = y;
-
 	if (!to->first || (from->first && from->first < to->first))
 		to->first = from->first;
 }
 
-void fold_openmp(void *x, const void *y)
+FOLD(openmp)
 {
-	struct profile_openmp *to = x;
-	const struct profile_openmp *from = y;
-
 	if (from->calls && (!to->calls || from->size_min < to->size_min))
 		to->size_min = from->size_min;
 	if (!to->ranks || from->beyond_ns > to->beyond_ns ||
@@ -174,11 +169,8 @@ void fold_openmp(void *x, const void *y)
  * Members may see one communicator differently: the two sides of an intercommunicator, or
  * one that has not seen it being made.
  */
-void fold_comm(void *x, const void *y)
+FOLD(comm)
 {
-	struct profile_comm *to = x;
-	const struct profile_comm *from = y;
-
 	if (from->size > to->size ||
 		(from->size == to->size && from->remote_size > to->remote_size)) {
 		to->size = from->size;
@@ -205,11 +197,8 @@ static int launch_cmp(const struct profile_gpu *a, const struct profile_gpu *b)
 	       ORDER(a->occupancy_bound, b->occupancy_bound);
 }
 
-void fold_gpu(void *x, const void *y)
+FOLD(gpu)
 {
-	struct profile_gpu *to = x;
-	const struct profile_gpu *from = y;
-
 	if (from->calls) {
 		LEAST(to, from, min_ns);
 		LEAST(to, from, threads_min);
@@ -226,11 +215,8 @@ void fold_gpu(void *x, const void *y)
 }
 
 /* Of one node the times are those of the union, set later; nodes do not share GPUs. */
-void fold_gpu_device(void *x, const void *y)
+FOLD(gpu_device)
 {
-	struct profile_gpu_device *to = x;
-	const struct profile_gpu_device *from = y;
-
 	if (from->rank < to->rank) {
 		to->rank = from->rank;
 		to->number = from->number;
@@ -242,11 +228,8 @@ static bool is_value_less(bool real, uint64_t a, uint64_t b)
 	return user_value_less(real, (union user_value){.bits = a}, (union user_value){.bits = b});
 }
 
-void fold_user_counter(void *x, const void *y)
+FOLD(user_counter)
 {
-	struct profile_user_counter *to = x;
-	const struct profile_user_counter *from = y;
-
 	if (is_value_less(to->real, from->min, to->min))
 		to->min = from->min;
 	if (is_value_less(to->real, to->max, from->max))
@@ -259,31 +242,22 @@ void fold_user_counter(void *x, const void *y)
 }
 
 /* Of two processes of one rank the one that was first. */
-void fold_bad_end(void *x, const void *y)
+FOLD(bad_end)
 {
-	struct profile_bad_end *to = x;
-	const struct profile_bad_end *from = y;
-
 	if (from->end_ns < to->end_ns || (from->end_ns == to->end_ns && from->pid < to->pid))
 		*to = *from;
 }
 
 /* Of a name that two ranks have nobody knows whom it means. */
-void fold_far_rank(void *x, const void *y)
+FOLD(far_rank)
 {
-	struct profile_far_rank *to = x;
-	const struct profile_far_rank *from = y;
-
 	if (to->rank != from->rank)
 		to->rank = PROFILE_ELSEWHERE;
 }
 
 /* Several places are none, whatever comes later: the empty text is first in the alphabet. */
-void fold_source(void *x, const void *y)
+FOLD(source)
 {
-	struct profile_source *to = x;
-	const struct profile_source *from = y;
-
 	if (to->line != from->line || strcmp(to->file, from->file)) {
 		to->file[0] = '\0';
 		to->line = 0;
@@ -311,11 +285,8 @@ void fold_start(void *x, const void *y)
 	*from = was;
 }
 
-void fold_iteration(void *x, const void *y)
+FOLD(iteration)
 {
-	struct profile_iteration *to = x;
-	const struct profile_iteration *from = y;
-
 	if (from->most_ns > to->most_ns ||
 		(from->most_ns == to->most_ns && from->most_rank < to->most_rank)) {
 		to->most_ns = from->most_ns;
@@ -334,10 +305,8 @@ void fold_iteration(void *x, const void *y)
 }
 
 /* Of two processes of one rank the one with the longer window, or the one that was first. */
-void fold_rank_time(void *x, const void *y)
+FOLD(rank_time)
 {
-	struct profile_rank_time *to = x;
-	const struct profile_rank_time *from = y;
 	const int64_t is = to->end_ns - to->begin_ns, other = from->end_ns - from->begin_ns;
 
 	if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
