@@ -6,28 +6,22 @@
 #include <string.h>
 #include "libhook/process.h"
 
-/* Fixed ids lie below GATE_FUNCTIONS: only a gate for everything stops them. */
-static inline uint64_t fixed_gate(void)
-{
-	return load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE;
-}
-
 void vftr_enter_id(uint32_t id)
 {
-	vftr_record(0, id, fixed_gate(), __builtin_return_address(0));
+	vftr_record(0, id, vftr_gate_is_shut(), __builtin_return_address(0));
 }
 
 void vftr_exit_id(uint32_t id)
 {
-	vftr_record(RECORD_EXIT, id, fixed_gate(), __builtin_return_address(0));
+	vftr_record(RECORD_EXIT, id, vftr_gate_is_shut(), __builtin_return_address(0));
 }
 
 /* ---- calls whose place in the code is recorded -------------------------------------------- */
 
 static bool enter_call(size_t function, const void *site)
 {
-	vftr_record(
-		0, (uint32_t)(RECORD_ID_MPI + function), fixed_gate(), __builtin_return_address(0));
+	vftr_record(0, (uint32_t)(RECORD_ID_MPI + function), vftr_gate_is_shut(),
+		__builtin_return_address(0));
 	return true;
 }
 
@@ -78,7 +72,7 @@ static __attribute__((noinline, cold)) void enter_overtaken(
 	struct thread *t = &vftr_thread;
 
 	if (t->sites[CALL_SITE_FUNCTION(site)] == CALL_SITE_ADDRESS(site)) {
-		vftr_overtaken(to, value, turn, site, NULL);
+		vftr_overtaken(site, NULL, value, turn, to);
 		return;
 	}
 	if (load_relaxed(to) == value) /* what is so anyway takes its place */
@@ -93,7 +87,7 @@ static bool enter_call_from(size_t function, const void *site)
 	uint64_t ticks, *to, value;
 	uint32_t turn;
 
-	if (unlikely(fixed_gate() == GATE_ALL))
+	if (unlikely(vftr_gate_is_shut()))
 		return enter_call_slowly(function, site, clock_counter());
 	ticks = clock_counter();
 	if (unlikely(ticks >> RECORD_TIME_BITS != t->high))

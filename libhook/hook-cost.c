@@ -11,10 +11,11 @@
 #undef KILLPOINT
 #define KILLPOINT(name) ((void)0)
 
-#define vftr_thread    vftr_scratch_thread
-#define vftr_slow      vftr_scratch_slow
-#define vftr_overtaken vftr_scratch_overtaken
-#define vftr_gated     vftr_scratch_gated
+#define vftr_thread	  vftr_scratch_thread
+#define vftr_slow	  vftr_scratch_slow
+#define vftr_store_slowly vftr_scratch_store_slowly
+#define vftr_overtaken	  vftr_scratch_overtaken
+#define vftr_gated	  vftr_scratch_gated
 #include "libhook/thread.h"
 
 #include "libhook/hook-cost.h"
@@ -27,34 +28,36 @@
 #define PUBLISH_MOST 20000 /* ... as it had here; ns */
 
 __thread struct thread vftr_scratch_thread;
-static uint64_t gate = GATE_NONE;
+static uint64_t gate = UINT32_MAX; /* only 8191 does not pass */
 static uint64_t block[BLOCK_WORDS] __attribute__((aligned(BLOCK_BYTES)));
 
 _Static_assert(2 * PAIRS < BLOCK_WORDS, "the slow path is not part of it");
 
-void vftr_scratch_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_scratch_store_slowly(
+	uint64_t key, const void *site, uint64_t exit_bit, struct record_time now)
 {
 	/* the 31 bits of the time have wrapped: this round is not the fastest */
-	vftr_scratch_thread.high = ticks >> RECORD_TIME_BITS;
+	vftr_scratch_thread.high = now.high;
 }
 
-void vftr_scratch_gated(uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_scratch_gated(uint64_t key, const void *site, uint64_t exit_bit)
 {
 }
 
 void vftr_scratch_overtaken(
-	uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
+	uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
 {
 }
 
 static __attribute__((noinline)) void enter(void *function, void *site)
 {
-	vftr_record(0, (uintptr_t)function, load_relaxed(&gate), site);
+	vftr_record(0, (uintptr_t)function, vftr_is_gated(&gate, (uintptr_t)function), site);
 }
 
 static __attribute__((noinline)) void leave(void *function, void *site)
 {
-	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&gate), site);
+	vftr_record(
+		RECORD_EXIT, (uintptr_t)function, vftr_is_gated(&gate, (uintptr_t)function), site);
 }
 
 static __attribute__((noinline)) uint64_t untraced(const uint64_t *p)

@@ -13,12 +13,14 @@ EXPORT void __cyg_profile_func_exit(void *function, void *call_site);
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 {
-	vftr_record(0, (uintptr_t)function, load_relaxed(&vftr_own.gate), call_site);
+	vftr_record(0, (uintptr_t)function, vftr_is_gated(&vftr_own.gate, (uintptr_t)function),
+		call_site);
 }
 
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
-	vftr_record(RECORD_EXIT, (uintptr_t)function, load_relaxed(&vftr_own.gate), call_site);
+	vftr_record(RECORD_EXIT, (uintptr_t)function,
+		vftr_is_gated(&vftr_own.gate, (uintptr_t)function), call_site);
 }
 
 /* by these names switches/call-sites.c knows them whoever else has functions of their names */

@@ -6,7 +6,7 @@
 #include "libhook/emit.h"
 #include "libhook/process.h"
 
-void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
+void vftr_overtaken(uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
 	const struct ring_producer_shm *p = t->ring.producer;

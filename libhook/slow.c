@@ -690,6 +690,11 @@ out:
 	errno = saved_errno;
 }
 
+void vftr_store_slowly(uint64_t key, const void *site, uint64_t exit_bit, struct record_time now)
+{
+	vftr_slow(record_time_ticks(now), exit_bit, key, site);
+}
+
 void vftr_openmp_slow(
 	uint64_t ticks, uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)
 {

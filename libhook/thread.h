@@ -100,21 +100,19 @@ static inline void thread_forget_site(struct thread *t, size_t function)
 }
 
 /*
- * Ids whose complement is not below the gate take the slow path: with
- * GATE_FUNCTIONS those below RECORD_ID_FUNCTION, so that the few addresses that
- * look like a fixed id are stored in full; with GATE_CODE those of all code, because
- * modules are 4 GiB apart; with GATE_SWITCHES the same ones, because some function is
- * switched off (switches.h); with GATE_ALL every event, because it needs a closer look
- * (paused, slow clock, not attached).
- * The gate is alone on pages that the kernel zeroes in the copy of a fork: a
- * child that was made without our handlers begins with GATE_ALL and `here` unset,
- * and so never writes to the rings that it shares with its parent.
+ * Ids that are not below the gate's lower half, counted from RECORD_ID_FUNCTION on modulo 2^32,
+ * take the slow path: with GATE_FUNCTIONS those below RECORD_ID_FUNCTION, so that the few addresses
+ * that look like a fixed id are stored in full; with GATE_CODE those of all code, because modules
+ * are 4 GiB apart; with GATE_SWITCHES the same ones, because some function is switched off
+ * (switches.h); with GATE_ALL every event, because it needs a closer look (paused, slow clock, not
+ * attached). The gate is alone on pages that the kernel zeroes in the copy of a fork: a child that
+ * was made without our handlers begins with GATE_ALL and `here` unset, and so never writes to the
+ * rings that it shares with its parent.
  */
 #define GATE_ALL       ((uint64_t)0)
-#define GATE_CODE      ((uint64_t)1)
-#define GATE_SWITCHES  ((uint64_t)2)
-#define GATE_FUNCTIONS (GATE_NONE - RECORD_ID_FUNCTION)
-#define GATE_NONE      ((uint64_t)1 << 32)
+#define GATE_CODE      ((uint64_t)1 << 32)
+#define GATE_SWITCHES  ((uint64_t)2 << 32)
+#define GATE_FUNCTIONS ((uint64_t)(uint32_t)-RECORD_ID_FUNCTION)
 #if defined(__x86_64__)
 #define PAGE_BYTES_MOST 4096
 #else
@@ -135,8 +133,12 @@ extern struct own_pages vftr_own __attribute__((visibility("hidden")));
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 	__attribute__((visibility("hidden"), noinline, cold));
 
+/* The same for an event that finds no place; key and site are where a hook has them. */
+void vftr_store_slowly(uint64_t key, const void *site, uint64_t exit_bit, struct record_time now)
+	__attribute__((visibility("hidden"), noinline, cold));
+
 /* An event that the gate does not let pass: switches.c. */
-void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_gated(uint64_t key, const void *site, uint64_t exit_bit)
 	__attribute__((visibility("hidden"), noinline));
 
 /* An OpenMP record of shm/record.h, slowly: a and, if it has three words, b. */
@@ -148,7 +150,7 @@ void vftr_openmp_slow(uint64_t ticks, uint64_t exit_bit, enum record_id kind, ui
  * stored; turn is t->turns as it was before. If the event's block was published without
  * the event, the event is recorded again, after the handler's records.
  */
-void vftr_overtaken(uint64_t *word, uint64_t value, uint32_t turn, uint64_t key, const void *site)
+void vftr_overtaken(uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
 	__attribute__((visibility("hidden"), noinline, cold));
 
 /* The same two for records of several words: emit.h. */
@@ -169,42 +171,66 @@ static inline __attribute__((always_inline)) bool has_place(
 	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
 }
 
-/* The rest of the fast path. */
+/* relaxed: a thread may notice a change of the gate an event later */
+static inline __attribute__((always_inline)) bool vftr_is_gated(const uint64_t *gate, uint64_t key)
+{
+	const uint32_t id = (uint32_t)key - RECORD_ID_FUNCTION;
+#if defined(__x86_64__)
+	bool gated;
+
+	__asm__ volatile("cmpl %2, %1" : "=@ccae"(gated) : "r"(id), "m"(*gate));
+	return gated;
+#else
+	return id >= (uint32_t)load_relaxed(gate);
+#endif
+}
+
+/* The same for fixed ids: only a gate for everything stops them. */
+static inline bool vftr_gate_is_shut(void)
+{
+	return load_relaxed(&vftr_own.gate) == GATE_ALL;
+}
+
+/*
+ * The rest of the fast path. It is as short as it can be, and most of it behind the reading of
+ * the clock: some processors hide nothing of it. Words that only this thread and its handlers
+ * change are read where they are compared, between fences.
+ */
 static inline __attribute__((always_inline)) void vftr_store(
-	uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
+	uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
-	uint64_t *word, *limit, value;
+	const struct record_time now = clock_record_time();
+	uint64_t *word, value;
 	uint32_t turn;
 
-	if (unlikely(ticks >> RECORD_TIME_BITS != t->high)) {
-		vftr_slow(ticks, exit_bit, key, site);
-		return;
-	}
-	turn = load_relaxed(&t->turns);
+	if (unlikely(now.high != (uint32_t)t->high))
+		goto slowly;
+	turn = load_relaxed(&t->turns); /* late: a handler before it changes nothing */
 	word = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
-	limit = load_relaxed(&t->limit);
+	fence_signal();
 	/* also true for a limit of NULL */
-	if (unlikely((uintptr_t)limit - (uintptr_t)word - 8 >= BLOCK_BYTES - 8)) {
-		vftr_slow(ticks, exit_bit, key, site);
-		return;
-	}
-	value = record_word(ticks, exit_bit, (uint32_t)key);
+	if (unlikely((uintptr_t)word - (uintptr_t)t->limit < -(uintptr_t)(BLOCK_BYTES - 8)))
+		goto slowly;
+	value = record_word_at(now, exit_bit, (uint32_t)key);
 	store_relaxed(word, value);
 	KILLPOINT("fast.stored");
-	if (unlikely(load_relaxed(&t->turns) != turn))
-		vftr_overtaken(word, value, turn, key, site);
+	fence_signal();
+	if (unlikely(t->turns != turn))
+		vftr_overtaken(key, site, value, turn, word);
+	return;
+slowly:
+	vftr_store_slowly(key, site, exit_bit, now);
 }
 
 static inline __attribute__((always_inline)) void vftr_record(
-	uint64_t exit_bit, uint64_t key, uint64_t gate, const void *site)
+	uint64_t exit_bit, uint64_t key, bool gated, const void *site)
 {
-	/* relaxed: a thread may notice a change of the gate an event later */
-	if (unlikely((uint32_t) ~(uint32_t)key >= gate))
-		vftr_gated(exit_bit, key, site);
+	if (unlikely(gated))
+		vftr_gated(key, site, exit_bit);
 	else
-		vftr_store(clock_counter(), exit_bit, key, site);
+		vftr_store(exit_bit, key, site);
 }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 #include <time.h>
+#include "shm/record.h"
 
 enum clock_source { CLOCK_SOURCE_COUNTER = 1, CLOCK_SOURCE_RAW = 2 };
 
@@ -35,6 +36,25 @@ static inline uint64_t clock_counter(void)
 	return t;
 #else
 	return clock_raw_ns();
+#endif
+}
+
+/* clock_counter(), as a record has it. */
+static inline struct record_time clock_record_time(void)
+{
+#if defined(__x86_64__)
+	struct record_time now;
+
+	/* the counter comes in halves of 32 bits */
+	__asm__ volatile("rdtsc\n"
+			 "	add	%0, %0\n"
+			 "	adc	%1, %1\n"
+			 : "=a"(now.low), "=d"(now.high)
+			 :
+			 : "cc");
+	return now;
+#else
+	return record_time_of(clock_counter());
 #endif
 }
 

@@ -141,6 +141,29 @@ static inline uint64_t record_word(uint64_t ticks, uint64_t exit_bit, uint32_t i
 	return ticks << RECORD_TIME_SHIFT | exit_bit | id;
 }
 
+/* The time of an event in the two parts that are stored: in its word, and in a SYNC before. */
+struct record_time {
+	uint32_t low;  /* the lower 31 bits of the ticks, times 2 */
+	uint32_t high; /* the 32 bits above them */
+};
+
+static inline struct record_time record_time_of(uint64_t ticks)
+{
+	return (struct record_time){(uint32_t)ticks << 1, (uint32_t)(ticks >> RECORD_TIME_BITS)};
+}
+
+/* Ticks, modulo 2^63. */
+static inline uint64_t record_time_ticks(struct record_time time)
+{
+	return (uint64_t)time.high << RECORD_TIME_BITS | time.low >> 1;
+}
+
+/* record_word() */
+static inline uint64_t record_word_at(struct record_time time, uint64_t exit_bit, uint32_t id)
+{
+	return (uint64_t)time.low << 32 | exit_bit | id;
+}
+
 static inline uint64_t record_sync_word(uint64_t ticks)
 {
 	return (ticks >> RECORD_TIME_BITS) << RECORD_TIME_SHIFT | RECORD_SYNC;

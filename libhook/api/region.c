@@ -209,8 +209,7 @@ static inline bool records(struct thread *t)
 static inline void record(uint64_t exit_bit, uint64_t number, const void *site)
 {
 	if (number < RECORD_REGIONS_SHORT)
-		vftr_record(exit_bit, RECORD_ID_REGION + number,
-			load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE, site);
+		vftr_record(exit_bit, RECORD_ID_REGION + number, vftr_gate_is_shut(), site);
 	else
 		vftr_slow(clock_counter(), exit_bit, RECORD_REGION_KEY(number), site);
 }

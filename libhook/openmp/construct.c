@@ -160,12 +160,10 @@ void vftr_constructs_announce(void)
 
 static void event(uint64_t exit_bit, uint32_t region)
 {
-	uint64_t gate = load_relaxed(&vftr_own.gate) == GATE_ALL ? GATE_ALL : GATE_NONE;
-
 	if (!region--)
 		return;
 	if (region < RECORD_REGIONS_SHORT)
-		vftr_record(exit_bit, RECORD_ID_REGION + region, gate, NULL);
+		vftr_record(exit_bit, RECORD_ID_REGION + region, vftr_gate_is_shut(), NULL);
 	else
 		vftr_slow(clock_counter(), exit_bit, RECORD_REGION_KEY(region), NULL);
 }
@@ -190,7 +188,7 @@ static inline __attribute__((always_inline)) void openmp_at(
 	uint64_t *to;
 	uint32_t turn;
 
-	if (load_relaxed(&vftr_own.gate) == GATE_ALL || ticks >> RECORD_TIME_BITS != t->high) {
+	if (vftr_gate_is_shut() || ticks >> RECORD_TIME_BITS != t->high) {
 		vftr_openmp_slow(ticks, exit_bit, kind, a, b);
 		return;
 	}

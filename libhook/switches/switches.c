@@ -222,7 +222,7 @@ static inline void record_event(
 	if (t->state == THREAD_OFF && load_relaxed(&vftr_process.state) == PROCESS_OFF)
 		return;
 	if (is_code && load_relaxed(&vftr_own.gate) == GATE_SWITCHES)
-		vftr_store(clock_counter(), exit_bit, key, site);
+		vftr_store(exit_bit, key, site);
 	else
 		vftr_slow(clock_counter(), exit_bit, key, site);
 }
@@ -311,7 +311,7 @@ static __attribute__((noinline)) void take_state(
  * Events that the gate does not let pass: most of them for one of the reasons here. What it calls
  * is called at its end: it needs no frame, which would cost each call that is off.
  */
-__attribute__((hot)) void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+__attribute__((hot)) void vftr_gated(uint64_t key, const void *site, uint64_t exit_bit)
 {
 	struct thread *t = &vftr_thread;
 	bool is_code = (uint32_t)key >= RECORD_ID_FUNCTION && !RECORD_IS_REGION(key);

@@ -51,10 +51,15 @@ uint64_t head_now(void);
 #define VFTR_SHM_CLOCK_H
 #define TICKS (((uint64_t)6 << 31) - 9)
 #define LATER (((uint64_t)6 << 31) + 7) /* the upper part is another */
+#include "shm/record.h"
 uint64_t ticks_now(void);
 static inline uint64_t clock_counter(void)
 {
 	return ticks_now();
+}
+static inline struct record_time clock_record_time(void)
+{
+	return record_time_of(ticks_now());
 }
 static inline uint64_t clock_raw_ns(void)
 {

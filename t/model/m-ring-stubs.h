@@ -36,7 +36,7 @@ bool vftr_pause_follow(void)
 	return load_relaxed(&vftr_process.pauses);
 }
 
-void vftr_gated(uint64_t exit_bit, uint64_t key, const void *site)
+void vftr_gated(uint64_t key, const void *site, uint64_t exit_bit)
 {
 	vftr_slow(clock_counter(), exit_bit, key, site);
 }

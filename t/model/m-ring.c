@@ -365,7 +365,7 @@ static void perform(const struct event *e)
 	if (e->message)
 		vftr_emit(word);
 	else
-		vftr_record(e->exit_bit, e->id, vftr_own.gate, NULL);
+		vftr_record(e->exit_bit, e->id, vftr_is_gated(&vftr_own.gate, e->id), NULL);
 }
 
 static void producer(void)
@@ -385,8 +385,9 @@ static void handler(void)
 	in_handler = true;
 	w.nested = signal_calls;
 	for (unsigned i = 0; i < signal_calls; i++) {
-		vftr_record(0, HANDLER_ID, vftr_own.gate, NULL);
-		vftr_record(RECORD_EXIT, HANDLER_ID, vftr_own.gate, NULL);
+		vftr_record(0, HANDLER_ID, vftr_is_gated(&vftr_own.gate, HANDLER_ID), NULL);
+		vftr_record(
+			RECORD_EXIT, HANDLER_ID, vftr_is_gated(&vftr_own.gate, HANDLER_ID), NULL);
 	}
 	in_handler = false;
 }
