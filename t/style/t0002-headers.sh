@@ -54,6 +54,12 @@ test_if 'echo "#include <valgrind/callgrind.h>" | cc -E -x c -' 'no headers of v
 	cc -std=gnu11 -D_GNU_SOURCE= -DVFTR_VERSION="\"0\"" -I. -I"$BUILD/gen" -Wall -Werror=implicit \
 		-fsyntax-only t/bench/count.c'
 
+# without their stores the compiler has no need of their block
+test_expect 'the hooks that others are compared with keep what they store' '
+	cc -O2 -fPIC -shared -o "$VFTR_TEST_DIR/work/libfloor.so" t/bench/floor.c &&
+		size -A "$VFTR_TEST_DIR/work/libfloor.so" |
+		awk "\$1 == \".tbss\" && \$2 >= 4096 { kept = 1 } END { exit !kept }"'
+
 test_expect 'every header is guarded' '
 	for h in $(headers); do
 		grep -q "^#ifndef VFTR\|^#ifndef VFTRACE_H" $h || echo "$h"
