@@ -68,6 +68,17 @@ void job_end_restart(struct job_end *j)
 	j->quiet_since = 0;
 }
 
+bool job_end_exchange(const struct job_end *j)
+{
+	for (int i = 0; i < j->n; i++) {
+		const struct job_state *s = &j->agents[i].state;
+
+		if (s->sends || s->what == JOB_BUSY || s->what == JOB_GONE)
+			return true;
+	}
+	return false;
+}
+
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 {
 	bool any_over = false, any_gone = false, any_waits = false, all_done = true;

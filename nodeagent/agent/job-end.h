@@ -25,6 +25,7 @@ struct job_state {
 	int ended; /* ranks that ended on this node */
 	int world; /* ranks of the job, 0 if unknown */
 	int ever;  /* processes that have attached on this node */
+	int sends; /* 1: it has something for agents of other nodes (matching_has_news()) */
 };
 
 /* Other conditions of the end. */
@@ -57,5 +58,7 @@ bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
 /* Makes the time without processes begin anew with the next call. */
 void job_end_restart(struct job_end *j);
+/* True if an agent has something for others, or may have, as it is busy or gone. */
+bool job_end_exchange(const struct job_end *j);
 
 #endif

@@ -18,6 +18,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/internode/directory.h"
+#include "nodeagent/internode/matching.h"
 #include "nodeagent/agent/launch/supervisor.h"
 #include "nodeagent/process/rendezvous.h"
 #include "nodeagent/session/session.h"
@@ -25,7 +26,7 @@
 #include "nodeagent/base/util.h"
 
 #define TAG_STATE  500	/* to agent 0: struct job_state */
-#define TAG_FINISH 501	/* from agent 0: the number of the run */
+#define TAG_FINISH 501	/* from agent 0: struct finish */
 #define TAG_NAME   502	/* from agent 0: name of the job, without NUL */
 #define NAME_S	   5.0	/* after a collation all are there */
 #define LAST_S	   2.0	/* for the last comparison of clocks, or less */
@@ -33,6 +34,7 @@
 #define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
 #define HURRIED_S  1.5	/* before SIGKILL, the others are waited for so long */
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
+#define FINISH_S   0.5	/* whoever ends by itself waits so long for agent 0's word */
 #define JOIN_PART  12	/* of the deadline: who is to stop waits so long for those whom it joins */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 
@@ -42,12 +44,18 @@
 #define STATE_HOLD_S 1.0
 #define BUSY_HOLD_S  0.2
 
+struct finish {
+	uint64_t run;	   /* its number */
+	uint32_t exchange; /* 1: agents tell each other of messages between nodes */
+	uint32_t unused;
+};
+
 struct siblings {
 	struct job_end *job;   /* at agent 0 when the others are known */
 	struct job_state said; /* what: -1, nothing yet */
-	bool finish_said;
-	double next;	   /* look at the others then */
-	double late_since; /* SIGTERM has come and this node is done; 0: not so */
+	bool finish_said;      /* by agent 0 */
+	double next;	       /* look at the others then */
+	double late_since;     /* SIGTERM has come and this node is done; 0: not so */
 };
 
 static struct siblings *of(struct agent *a)
@@ -156,8 +164,14 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 /* All agents of a run write its number, which agent 0 has. */
 static void take_finish(struct agent *a, void *buf, size_t bytes)
 {
-	if (bytes == sizeof(a->host.run))
-		memcpy(&a->host.run, buf, bytes);
+	struct finish f;
+
+	if (bytes == sizeof(f)) {
+		memcpy(&f, buf, bytes);
+		a->host.run = f.run;
+		a->host.no_exchange = !f.exchange;
+		of(a)->finish_said = true;
+	}
 	free(buf);
 }
 
@@ -240,7 +254,9 @@ void peers_refuse(struct agent *a)
 
 static struct job_state present_state(const struct agent *a, int what)
 {
-	struct job_state s = {.what = what, .ever = (int)a->host.n_ever};
+	struct job_state s = {.what = what,
+		.ever = (int)a->host.n_ever,
+		.sends = what == JOB_DONE && matching_has_news(&a->host)};
 
 	for (const struct process *p = a->host.processes; p; p = p->next) {
 		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
@@ -316,10 +332,14 @@ static bool over_everywhere(struct agent *a)
 
 static void say_finish(struct agent *a)
 {
-	if (!of(a)->finish_said)
-		transport_to_all(a->host.transport, TAG_FINISH, &a->host.run, sizeof(a->host.run),
-			transport_now() + 1);
+	struct finish f = {.run = a->host.run};
+
+	if (of(a)->finish_said)
+		return;
 	of(a)->finish_said = true;
+	f.exchange = job_end_exchange(of(a)->job);
+	a->host.no_exchange = !f.exchange;
+	transport_to_all(a->host.transport, TAG_FINISH, &f, sizeof(f), transport_now() + 1);
 }
 
 /* SIGTERM has come, this node is done, and another one says nothing. */
@@ -388,13 +408,21 @@ static void join_in_time(struct agent *a)
 
 void peers_stop(struct agent *a)
 {
+	size_t bytes;
+	void *buf;
+	int who;
+
 	join_in_time(a);
 	if (!a->several || !a->host.transport || a->orphaned)
 		return;
-	if (a->host.transport->rank)
-		tell_state(a, JOB_DONE);
-	else
+	if (!a->host.transport->rank) {
 		say_finish(a);
+		return;
+	}
+	tell_state(a, JOB_DONE);
+	if (!of(a)->finish_said && !a->host.transport->receive(a->host.transport, 0, TAG_FINISH,
+					   &buf, &bytes, &who, transport_now() + FINISH_S))
+		take_finish(a, buf, bytes);
 }
 
 void peers_notes(struct agent *a)

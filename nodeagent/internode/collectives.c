@@ -354,6 +354,8 @@ static bool find_absent(struct comparing *x)
 	struct directory d;
 	bool answered;
 
+	if (x->host->no_exchange)
+		return false;
 	if (m && m->met) {
 		use_directory(x, &m->absent, &m->reporters, &m->homes);
 		return !x->silent[x->transport->rank];

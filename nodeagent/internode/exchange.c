@@ -410,6 +410,36 @@ static void want_lock_members(const struct host *host, struct directory_entry *e
 	map64_free(&members);
 }
 
+static bool has_lock_members(const struct host *host)
+{
+	struct map64 members = {0};
+	bool any;
+
+	lock_exchange_want(host, &members);
+	any = members.n > 0;
+	map64_free(&members);
+	return any;
+}
+
+static bool has_homes(const struct host *host)
+{
+	size_t n;
+
+	free(collectives_homes(host, &n));
+	return n > 0;
+}
+
+bool matching_has_news(const struct host *host)
+{
+	const struct matching *m = host->matching;
+
+	if (!host->transport || host->transport->size < 2)
+		return false;
+	if (m && (m->n_lost || match_outbox_left(m->outbox)))
+		return true;
+	return has_lock_members(host) || has_homes(host);
+}
+
 void matching_exchange(struct matching *m)
 {
 	const struct host *host = m->host;

@@ -319,7 +319,7 @@ void matching_end(struct host *host)
 		return;
 	/* the others wait for a word of an agent without messages, too */
 	m = matching_of(host);
-	if (host->transport && host->transport->size > 1)
+	if (!host->no_exchange && host->transport && host->transport->size > 1)
 		matching_exchange(m);
 	m->not_shipped += match_outbox_left(m->outbox);
 	match_node_end(m->node);

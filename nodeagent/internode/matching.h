@@ -27,7 +27,11 @@ void matching_join_session(struct process *p, uint32_t rank, uint64_t job);
 /* To be called when the last record of p was given to the matcher. */
 void matching_leave(struct process *p);
 
-/* After the end of all processes: exchanges sends with other nodes and settles the rest. */
+/* After the end of all processes: true if this node has sends, locks, losses or collective calls to
+ * tell other nodes of. */
+bool matching_has_news(const struct host *host);
+/* Then: exchanges them with other nodes, unless no node has any (host->no_exchange), and settles
+ * the rest. */
 void matching_end(struct host *host);
 /* Stores the results; after the processes have their ranks. */
 void matching_store(const struct host *host, struct profile *p);

@@ -20,10 +20,10 @@ few_messages() {
 }
 
 test_expect "$many agents over TCP: each has its place in the summary, and agent 0 few messages" '
-	few_messages tcp $many 16'
+	few_messages tcp $many 13'
 
 test_expect "processes start one after the other, and agents wait for more: no more messages by that" '
-	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 16'
+	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 13'
 
 test_expect "nodes are lost, with others below them in the tree: all others are in the summary" '
 	KILL="16 8 5" SET="agent.deadline_s=5" few_messages tcp 32 60'

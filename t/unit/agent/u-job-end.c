@@ -9,7 +9,7 @@ static const struct job_rule usual;
 
 static bool say(struct job_end *j, int who, int what, int ended, int world, int ever)
 {
-	const struct job_state s = {what, ended, world, ever};
+	const struct job_state s = {what, ended, world, ever, 0};
 
 	return job_end_take(j, who, &s, sizeof(s));
 }
@@ -32,6 +32,31 @@ START_TEST(all_ranks_have_ended)
 	ck_assert(!job_end_reached(j, &usual, 101));
 	say(j, 1, JOB_DONE, 2, 4, 2);
 	ck_assert(job_end_reached(j, &usual, 101));
+	job_end_free(j);
+}
+END_TEST
+
+/* Agents tell each other of messages if any of them has some, or may have. */
+START_TEST(there_is_something_to_exchange)
+{
+	struct job_end *j = job_end_new(3, 100);
+	struct job_state s = {JOB_DONE, 2, 4, 2, 0};
+
+	ck_assert(!job_end_exchange(j));
+	job_end_take(j, 0, &s, sizeof(s));
+	ck_assert(!job_end_exchange(j));
+	say(j, 1, JOB_BUSY, 1, 4, 2);
+	ck_assert(job_end_exchange(j));
+	say(j, 1, JOB_DONE, 2, 4, 2);
+	ck_assert(!job_end_exchange(j));
+	s.sends = 1;
+	job_end_take(j, 2, &s, sizeof(s));
+	ck_assert(job_end_exchange(j));
+	s.sends = 0;
+	job_end_take(j, 2, &s, sizeof(s));
+	ck_assert(!job_end_exchange(j));
+	say(j, 2, JOB_GONE, 0, 0, 0);
+	ck_assert(job_end_exchange(j));
 	job_end_free(j);
 }
 END_TEST
@@ -196,6 +221,7 @@ int main(void)
 
 	tcase_add_test(t, nobody_has_come);
 	tcase_add_test(t, all_ranks_have_ended);
+	tcase_add_test(t, there_is_something_to_exchange);
 	tcase_add_test(t, ranks_are_missing);
 	tcase_add_test(t, ranks_are_with_another_agent);
 	tcase_add_test(t, gone_before_anybody_has_come);
