@@ -328,6 +328,8 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 	if (whole || !a->host.transport)
 		a->nothing_traced = is_untraced(whole ? whole : node);
 	failed = write_summary(a, node, whole, base);
+	if (whole && a->host.transport)
+		peers_tell(a, base);
 	if (a->host.n_ever) {
 		failed |= write_node_log(a, node, base, numbers, n_numbers);
 		failed |= write_rank_logs(a, node, nranks, base, numbers, n_numbers);

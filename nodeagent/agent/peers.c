@@ -27,8 +27,7 @@
 
 #define TAG_STATE  500	/* to agent 0: struct job_state */
 #define TAG_FINISH 501	/* from agent 0: struct finish */
-#define TAG_NAME   502	/* from agent 0: name of the job, without NUL */
-#define NAME_S	   5.0	/* after a collation all are there */
+#define TELL_S	   5.0	/* after a collation all are there */
 #define LAST_S	   2.0	/* for the last comparison of clocks, or less */
 #define LEAVE_S	   10.0 /* until all have written */
 #define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
@@ -478,30 +477,18 @@ int peers_collate(struct agent *a, const struct profile *node, struct profile **
 
 char *peers_agree(struct agent *a, char *mine)
 {
-	void *buf;
-	size_t bytes;
-	int who;
+	const char *its = collate_name(a->host.transport);
 
-	if (a->host.transport->rank == 0) {
-		transport_to_all(
-			a->host.transport, TAG_NAME, mine, strlen(mine), transport_now() + NAME_S);
+	/* one that we would have chosen, too, may be the user's own wish */
+	if (!its[0] || strchr(its, '/') || !strcmp(its, mine))
 		return mine;
-	}
-	if (transport_receive(a->host.transport, 0, 0, TAG_NAME, &buf, &bytes, &who,
-		    transport_now() + NAME_S))
-		return mine;
-	if (bytes && bytes < 256 && !memchr(buf, '/', bytes) && !memchr(buf, 0, bytes)) {
-		char *its = xasprintf("%.*s", (int)bytes, (char *)buf);
+	free(mine);
+	return file_base(its);
+}
 
-		/* one that we would have chosen, too, may be the user's own wish */
-		if (strcmp(its, mine)) {
-			free(mine);
-			mine = file_base(its);
-		}
-		free(its);
-	}
-	free(buf);
-	return mine;
+void peers_tell(struct agent *a, const char *name)
+{
+	collate_tell(a->host.transport, name, TELL_S);
 }
 
 void peers_leave(struct agent *a, int status)

@@ -68,11 +68,14 @@ void peers_notes(struct agent *a);
 void peers_busy(struct agent *a);
 
 /*
- * Returns agent 0's name of the job, and frees mine; returns mine if there is no
- * answer. So the names of all files of a job begin in the same way, also if
+ * After peers_collate(): returns agent 0's name of the job, and frees mine; returns mine at agent
+ * 0, or if there was no answer. So the names of all files of a job begin in the same way, also if
  * nodes run different programs.
  */
 char *peers_agree(struct agent *a, char *mine);
+/* At agent 0, when the summary is written: the others, which wait for that in peers_collate(), get
+ * this name of the job and their numbers. */
+void peers_tell(struct agent *a, const char *name);
 
 /* Leaves MPI. If that takes more than a few seconds, ends this process with status. */
 void peers_leave(struct agent *a, int status);

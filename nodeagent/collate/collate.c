@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "nodeagent/collate/tree.h"
+#include "nodeagent/net/ending.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/lists.h"
@@ -26,7 +27,9 @@
 
 #define TAKE_OVER_S 30.0 /* for an agent that died, whose deadlines are not known */
 #define FOREVER_S   1e8
-#define ASKED_S	    1.0 /* how often it is looked whether the parent's proxy asks */
+#define ASKED_S	    1.0	 /* how often it is looked whether the parent's proxy asks */
+#define WRITING_S   30.0 /* agent 0 writes the summary before it gives the numbers ... */
+#define KEEP_S	    10.0 /* ... and others have files to write before SIGKILL */
 
 static int send_words(
 	struct transport *transport, int to, enum tag tag, uint64_t a, uint64_t b, double until)
@@ -62,7 +65,9 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 		}
 		if (!child && plan->direct)
 			plan->direct[who] = true;
-		send_words(transport, who, TAG_ACK, plan->run, 0, transport_now() + 1);
+		/* agent 0, after which nobody else is asked, answers by the numbers */
+		if (plan->parent >= 0)
+			send_words(transport, who, TAG_ACK, plan->run, 0, transport_now() + 1);
 	}
 	free(buf);
 	return 0;
@@ -186,13 +191,14 @@ static void deliver_again(struct transport *transport, struct delivery *sent, in
 	send_up(transport, sent, to, transport_now() + 1);
 }
 
-/* Until it is acknowledged. The parent's proxy, which asks for it, has it twice if the agent that
- * died had not taken it: then it takes the first one only, and the second one does not leave. */
+/* Until it is acknowledged, but by agent 0. The parent's proxy, which asks for it, has it twice if
+ * the agent that died had not taken it: then it takes the first one only, and the second one does
+ * not leave. */
 static int send_surely(struct transport *transport, struct delivery *sent, int to, double until)
 {
 	int error = send_up(transport, sent, to, until);
 
-	if (!error)
+	if (!error && to)
 		error = wait_for_ack(transport, to, until);
 	while (error == -EAGAIN && transport_now() < until) {
 		deliver_again(transport, sent, transport->plan->parent);
@@ -214,7 +220,9 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 	sent->to = plan->parent;
 	if (!plan->parent)
 		until = end;
-	error = plan->down ? wait_for_ack(transport, plan->parent, until) : -EAGAIN;
+	error = !plan->down	? -EAGAIN
+		: !plan->parent ? 0
+				: wait_for_ack(transport, plan->parent, until);
 	if (error == -EAGAIN)
 		error = send_surely(transport, sent, plan->parent, until);
 	if (error && plan->parent)
@@ -225,15 +233,32 @@ static int deliver(struct transport *transport, struct pieces *p, double begin, 
 
 /* Down: the ids of stacks in the job */
 
-/* The message is kept to the end, for orphans. */
-static void send_numbers(struct transport *transport, const struct profile *whole, double until)
+/* The message is kept to the end, for orphans; the name is not known yet. */
+static void make_numbers(struct collate_plan *plan, const struct profile *whole)
 {
-	struct collate_plan *plan = transport->plan;
+	const struct numbers_head head = {.run = plan->run, .complete = plan->complete};
 	struct profile_number *all = profile_numbers(whole);
 
-	plan->down = numbers_pack(plan->run, all, whole->n_stacks, &plan->down_bytes);
+	plan->down = numbers_pack(&head, all, whole->n_stacks, &plan->down_bytes);
 	free(all);
-	plan->down_leaves = numbers_pass_down(transport, plan->down, plan->down_bytes, until);
+}
+
+void collate_tell(struct transport *transport, const char *name, double seconds)
+{
+	struct collate_plan *plan = transport->plan;
+	struct numbers_head *head = plan ? plan->down : NULL;
+
+	if (!head)
+		return;
+	if (strlen(name) < sizeof(head->name))
+		strcpy(head->name, name);
+	plan->down_leaves = numbers_pass_down(
+		transport, plan->down, plan->down_bytes, transport_now() + seconds);
+}
+
+const char *collate_name(const struct transport *transport)
+{
+	return transport->plan ? transport->plan->name : "";
 }
 
 /* Waits for numbers, unless agent 0 dies; sends again what was sent up if who had it has died, or
@@ -277,6 +302,8 @@ static int receive_numbers(struct transport *transport, struct delivery *sent,
 			free(buf);
 			continue;
 		}
+		memcpy(plan->name, ((struct numbers_head *)buf)->name, sizeof(plan->name));
+		plan->complete = ((struct numbers_head *)buf)->complete;
 		*numbers = numbers_choose(&plan->own, buf, bytes, n);
 		if (!numbers_pass_down(transport, buf, bytes, until))
 			free(buf);
@@ -296,6 +323,8 @@ static void begin_run(struct collate_plan *plan)
 {
 	collate_plan_forget(plan);
 	plan->run++;
+	plan->complete = false;
+	plan->name[0] = '\0';
 	memset(plan->delivered, 0, sizeof(plan->delivered));
 	if (plan->direct)
 		memset(plan->direct, 0, plan->n * sizeof(bool));
@@ -313,7 +342,7 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 			(error != -ETIMEDOUT || transport_now() >= begin + s))
 			break;
 	*whole = finish_root(plan, p);
-	send_numbers(transport, *whole, begin + 1.2 * s);
+	make_numbers(plan, *whole);
 	*numbers = numbers_choose(&plan->own, plan->down, plan->down_bytes, n_numbers);
 	if (!plan->complete)
 		return plan->cut_off ? -ECONNRESET : -ETIMEDOUT;
@@ -335,7 +364,9 @@ static int run_other(struct transport *transport, struct pieces *p, double begin
 	error = deliver(transport, p, begin, s, &sent);
 	if (!error)
 		error = receive_numbers(transport, &sent, numbers, n_numbers,
-			begin + (transport->plan->in_place ? FOREVER_S : 1.25 * s));
+			begin + (transport->plan->in_place
+						? FOREVER_S
+						: 1.25 * s + ending_left(WRITING_S, KEEP_S)));
 	if (!sent.leaves)
 		free(sent.buf);
 	return error;
@@ -369,7 +400,7 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	else
 		error = run_other(transport, &p, begin, deadline_s, numbers, n_numbers);
 	if (transport->collated)
-		transport->collated(transport);
+		transport->collated(transport, plan->complete);
 	return error;
 }
 

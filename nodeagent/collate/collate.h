@@ -36,14 +36,24 @@ const char *collate_host_of(const struct transport *transport, int rank);
  * 1.25 * deadline_s. mine is only read. Agent 0 gets *whole (without processes[]), made of the
  * profiles that came; agents that died or did not answer are marked as missing in it. Every agent
  * gets *numbers: the ids in the job of the stacks of mine (profile/ids.h), NULL if they did not
- * come; their memory does not grow with the job. The caller frees both. Returns 0, or -EOWNERDEAD
- * (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if this agent is
- * cut off from all others, which may have written node profiles all the same, -ENOTCONN if there is
- * no plan: then agent 0 has a copy of its own as *whole, and nobody has numbers. transport NULL:
- * this is the only agent; *whole is a copy of mine. Copies have their processes[].
+ * come; their memory does not grow with the job. Others than agent 0 get them when that calls
+ * collate_tell(), for which they wait up to 30 s more. The caller frees both. Returns 0, or
+ * -EOWNERDEAD (at agent 0) if agents have died, -ETIMEDOUT if some did not answer, -ECONNRESET if
+ * this agent is cut off from all others, which may have written node profiles all the same,
+ * -ENOTCONN if there is no plan: then agent 0 has a copy of its own as *whole, and nobody has
+ * numbers. transport NULL: this is the only agent; *whole is a copy of mine. Copies have their
+ * processes[].
  */
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
 	struct profile **whole, struct profile_number **numbers, size_t *n_numbers);
+
+/*
+ * At agent 0, after collate_run(), when the summary is written: gives all others their numbers, and
+ * the job's name, which is not sent if it has 256 characters or more. Takes at most `seconds`.
+ */
+void collate_tell(struct transport *transport, const char *name, double seconds);
+/* At others, after collate_run(): that name, "" if there is none; valid until collate_end(). */
+const char *collate_name(const struct transport *transport);
 
 /*
  * At the very end, when this agent has written all its files: waits until

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The very end of all agents: goodbyes to agent 0, and its word that all is over. */
+/*
+ * The very end of all agents. The summary was written before any of them had its numbers. Where the
+ * transport tells who has left, and no agent is missing, an agent leaves after those below it. Else
+ * goodbyes go to agent 0, and its word that all is over comes back.
+ */
 #include "nodeagent/collate/collate.h"
 
 #include <errno.h>
@@ -10,7 +14,7 @@
 
 #define WRITING_S  30.0 /* agent 0 may have a lot to write */
 #define BYE_HOLD_S 0.5	/* goodbyes wait for those of others (net/route.h) */
-#define LOOK_S	   0.2
+#define LOOK_S	   0.2	/* agent 0: for those who need an answer */
 
 /* Whose parent has died with the numbers that it should have passed on sends again what that had.
  */
@@ -57,13 +61,43 @@ static void await_goodbyes(struct transport *transport, double until)
 	}
 }
 
+static bool ends_by_leaving(const struct transport *transport)
+{
+	return transport->await_left && transport->plan && transport->plan->complete;
+}
+
+/* At agent 0. False: not all have left in time, or one does not know that it may: it says goodbye.
+ */
+static bool await_all_left(struct transport *transport, double until)
+{
+	for (;;) {
+		const double look = transport_now() + LOOK_S;
+		size_t bytes;
+		void *buf;
+		int who;
+
+		if (transport->await_left(transport, look < until ? look : until))
+			return true;
+		answer_orphans(transport);
+		if (!transport->receive(transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who, 0)) {
+			free(buf);
+			return false;
+		}
+		if (transport_now() >= until)
+			return false;
+	}
+}
+
 static bool end_all(struct transport *transport, double until)
 {
 	struct collate_plan *plan = transport->plan;
 	bool complete = plan && plan->complete;
 	uint64_t end[2] = {0};
 
-	await_goodbyes(transport, until);
+	if (!ends_by_leaving(transport))
+		await_goodbyes(transport, until);
+	else if (await_all_left(transport, until))
+		return true;
 	end[0] = complete;
 	return !transport_to_all(
 		       transport, TAG_END, end, sizeof(end), complete ? until : transport_now()) &&
@@ -78,6 +112,8 @@ static bool await_end(struct transport *transport, double until)
 	void *buf;
 	int who;
 
+	if (ends_by_leaving(transport))
+		return transport->await_left(transport, until);
 	transport_to_root(transport, TAG_BYE, bye, sizeof(bye), true, BYE_HOLD_S, until);
 	if (plan && plan->over)
 		return plan->together;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Down the tree: the ids of stacks in the job. Each agent gets those of the stacks that it has sent
- * up, or more, so that what it needs for that does not grow with the job. A message is the number
- * of the run, and then the numbers (profile/ids.h).
+ * up, or more, so that what it needs for that does not grow with the job. A message is a head, and
+ * then the numbers (profile/ids.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/profile.h"
 
-#define HEAD_BYTES sizeof(uint64_t)
+#define HEAD_BYTES sizeof(struct numbers_head)
 
 ORDER_BY(hash_cmp, uint64_t, ORDER(*x, *y))
 
@@ -71,13 +71,14 @@ struct profile_number *numbers_choose(
 	return chosen;
 }
 
-void *numbers_pack(uint64_t run, const struct profile_number *all, size_t n, size_t *bytes)
+void *numbers_pack(
+	const struct numbers_head *head, const struct profile_number *all, size_t n, size_t *bytes)
 {
 	char *message;
 
 	*bytes = HEAD_BYTES + n * sizeof(*all);
 	message = xmalloc(*bytes);
-	memcpy(message, &run, HEAD_BYTES);
+	memcpy(message, head, HEAD_BYTES);
 	memcpy(message + HEAD_BYTES, all, n * sizeof(*all));
 	return message;
 }
@@ -85,7 +86,7 @@ void *numbers_pack(uint64_t run, const struct profile_number *all, size_t n, siz
 bool numbers_valid(uint64_t run, const void *message, size_t bytes)
 {
 	return bytes >= HEAD_BYTES && (bytes - HEAD_BYTES) % sizeof(struct profile_number) == 0 &&
-	       !memcmp(message, &run, HEAD_BYTES);
+	       !memcmp(message, &run, sizeof(run)) && !((const char *)message)[HEAD_BYTES - 1];
 }
 
 static int send_part(struct transport *transport, int to, const struct keys *k, const void *message,
@@ -98,7 +99,7 @@ static int send_part(struct transport *transport, int to, const struct keys *k, 
 	if (!k->hash)
 		return transport->send(transport, to, TAG_DOWN, message, bytes, until);
 	chosen = numbers_choose(k, message, bytes, &n);
-	part = numbers_pack(transport->plan->run, chosen, n, &part_bytes);
+	part = numbers_pack(message, chosen, n, &part_bytes);
 	free(chosen);
 	send_and_free(transport, to, TAG_DOWN, part, part_bytes, until);
 	return 0;

@@ -14,6 +14,7 @@ struct profile;
 enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_BYE, TAG_END };
 
 #define LEVELS_MAX 32
+#define NAME_BYTES 256
 
 /* Hashes of stacks, sorted. */
 struct keys {
@@ -29,14 +30,15 @@ struct collate_plan {
 	uint32_t n_children;
 	int child[LEVELS_MAX]; /* ranks; child k is waited for at level k */
 	bool delivered[LEVELS_MAX];
-	uint64_t run;	    /* messages of an earlier run are dropped */
-	bool complete;	    /* no agent was missing in the last run */
-	uint32_t n_present; /* in the last run */
-	bool cut_off;	    /* our own MPI has gone */
-	char root_host[64]; /* of agent 0; cut if it is longer */
-	bool in_place;	    /* this process is the proxy of a dead agent, and takes its place */
-	bool over;	    /* in_place: agent 0 has said that the job is over */
-	bool together;	    /* ... and all agents leave together */
+	uint64_t run;	       /* messages of an earlier run are dropped */
+	bool complete;	       /* no agent was missing in the last run, as far as is known */
+	uint32_t n_present;    /* in the last run */
+	bool cut_off;	       /* our own MPI has gone */
+	char root_host[64];    /* of agent 0; cut if it is longer */
+	char name[NAME_BYTES]; /* of the job, by agent 0, in this run; "": not known */
+	bool in_place;	       /* this process is the proxy of a dead agent, and takes its place */
+	bool over;	       /* in_place: agent 0 has said that the job is over */
+	bool together;	       /* ... and all agents leave together */
 	/*
 	 * the message with the numbers: at agent 0 after the run; in place of a dead agent if it
 	 * has come before it is wanted
@@ -74,7 +76,12 @@ void pieces_free(struct pieces *p);
 struct keys keys_of(const struct piece *at, size_t n);
 /* Messages with ids of stacks: all of n, sorted; the caller frees. */
 struct profile_number;
-void *numbers_pack(uint64_t run, const struct profile_number *all, size_t n, size_t *bytes);
+struct numbers_head {
+	uint64_t run, complete; /* complete: 1, no agent is missing */
+	char name[NAME_BYTES];	/* of the job, ends with NUL */
+};
+void *numbers_pack(
+	const struct numbers_head *head, const struct profile_number *all, size_t n, size_t *bytes);
 bool numbers_valid(uint64_t run, const void *message, size_t bytes);
 /* Those of a valid message with these keys; the caller frees. */
 struct profile_number *numbers_choose(

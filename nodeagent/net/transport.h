@@ -122,6 +122,11 @@ struct transport {
 	 * can pass on should not wait for it, though it may be alive; until it answers in time.
 	 */
 	bool (*slow)(struct transport *p, int rank);
+	/*
+	 * Where gone() is: waits until all agents below this one in the tree (tree.h) have left by
+	 * finish() with `together`, or died. False: not until then.
+	 */
+	bool (*await_left)(struct transport *p, double until);
 	void (*pump)(struct transport *p, double until);
 	double (*next)(struct transport *p);
 	int fd;
@@ -135,10 +140,10 @@ struct transport {
 	/*
 	 * With a proxy, else NULL: what it needs to take the agent's place if that dies. remember:
 	 * the agent's plan and host, when they are known. collated: the collation is over, only
-	 * the end is to come.
+	 * the end is to come; complete: no agent is missing in it.
 	 */
 	void (*remember)(struct transport *p, const void *plan, size_t bytes, const char *host);
-	void (*collated)(struct transport *p);
+	void (*collated)(struct transport *p, bool complete);
 
 	/*
 	 * Messages over a tree of the agents (route.h), so that agent 0 has few of them; NULL: they

@@ -160,6 +160,26 @@ static bool proxy_gone(struct transport *p, int rank)
 	return gone;
 }
 
+/* In pieces, as proxy_receive(). */
+static bool proxy_await_left(struct transport *p, double until)
+{
+	for (;;) {
+		const double now = transport_now();
+		struct request q = {AWAIT_LEFT};
+		struct answer a;
+		void *content;
+		int error;
+
+		until = ending_until(until);
+		q.until = until > now + PIECE_S ? now + PIECE_S : until;
+		error = ask_proxy(&q, NULL, &a, &content);
+		free(content);
+		if (error || a.size || q.until >= until)
+			return !error && a.size;
+		ending_hear();
+	}
+}
+
 static bool proxy_listen(struct transport *p, int tag)
 {
 	struct request q = {LISTEN, .tag = tag, .until = transport_now()};
@@ -182,9 +202,9 @@ static void proxy_remember(struct transport *p, const void *plan, size_t bytes, 
 	free(buf);
 }
 
-static void proxy_collated(struct transport *p)
+static void proxy_collated(struct transport *p, bool complete)
 {
-	struct request q = {COLLATED, .until = transport_now()};
+	struct request q = {COLLATED, .together = complete, .until = transport_now()};
 
 	ask_only(&q, NULL);
 }
@@ -237,6 +257,7 @@ static struct transport *peer_behind(const struct answer *a)
 	p->receive = proxy_receive;
 	p->finish = proxy_finish;
 	p->gone = tcp_options ? proxy_gone : NULL;
+	p->await_left = tcp_options ? proxy_await_left : NULL;
 	p->last_will = proxy_last_will;
 	p->deaths = tcp_options ? proxy_deaths : NULL;
 	p->listen = its_bell >= 0 ? proxy_listen : NULL;

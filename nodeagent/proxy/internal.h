@@ -23,6 +23,7 @@ enum operation {
 	JOINED,
 	NOTES,
 	GONE,
+	AWAIT_LEFT,
 	LISTEN,
 	DEATHS,
 	VIEWERS,

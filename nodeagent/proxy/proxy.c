@@ -267,6 +267,9 @@ static bool answer_more(struct proxy *c, const struct request *q, void *buf)
 		answer_joined(c);
 	else if (q->operation == NOTES)
 		answer_notes(c);
+	else if (q->operation == AWAIT_LEFT)
+		answer_agent(c,
+			(struct answer){.size = p->await_left && p->await_left(p, q->until)}, NULL);
 	else if (q->operation == GONE)
 		answer_agent(c, (struct answer){.size = p->gone && p->gone(p, q->who)}, NULL);
 	else
@@ -330,6 +333,8 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 		break;
 	case COLLATED:
 		c->collated = true;
+		if (c->transport->plan)
+			c->transport->plan->complete = q->together;
 		break;
 	}
 	free(buf);

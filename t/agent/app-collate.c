@@ -142,6 +142,10 @@ int main(int argc, char **argv)
 	took = (transport_now() - begin) / deadline;
 	if (whole)
 		report(whole, argv[2]);
+	if (!transport->rank)
+		collate_tell(transport, "app", 5);
+	else if (numbers && strcmp(collate_name(transport), "app"))
+		die(1, "the name of the job is %s", collate_name(transport));
 	if (numbers)
 		write_ids(argv[2], transport->rank, mine, numbers, n_numbers);
 	printf("agent %d: %s, %zu numbers of %zu, within %s of the deadline\n", transport->rank,

@@ -20,10 +20,10 @@ few_messages() {
 }
 
 test_expect "$many agents over TCP: each has its place in the summary, and agent 0 few messages" '
-	few_messages tcp $many 13'
+	few_messages tcp $many 9'
 
 test_expect "processes start one after the other, and agents wait for more: no more messages by that" '
-	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 13'
+	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 9'
 
 test_expect "nodes are lost, with others below them in the tree: all others are in the summary" '
 	KILL="16 8 5" SET="agent.deadline_s=5" few_messages tcp 32 60'
@@ -32,7 +32,7 @@ test_expect "nodes are lost, with others below them in the tree: all others are 
 for mpi in $(mpi_list); do
 	n=$few
 	[ $mpi != mpich ] || n=16
-	test_expect "$n agents over $mpi: the same" "few_messages $mpi $n 28 2"
+	test_expect "$n agents over $mpi: the same" "few_messages $mpi $n 20 2"
 done
 
 done_testing

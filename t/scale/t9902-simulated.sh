@@ -22,10 +22,21 @@ test_expect 'two runs with the same seed are the same run' '
 	small delayed=100 delay_s=2 seed=5 20 && cmp once rows
 	small delayed=100 delay_s=2 seed=6 20 && ! cmp -s once rows'
 
-test_expect 'agent 0 has 7 messages for each level of the tree' '
-	limit "$SIMULATE" stacks=50 ranks=8 cpu=0 8 64 512 >rows
-	awk "\$1 == 8 || \$1 == 64 || \$1 == 512 { n++; if (\$7 > 8 * log(\$1) / log(2)) { print; bad = 1 } }
-		END { exit bad || n != 3 }" rows'
+# messages SHAPE EACH: so many for each level of the tree
+messages() {
+	limit "$SIMULATE" "shape=$1" stacks=50 ranks=8 cpu=0 2 8 9 64 512 >rows || { cat rows; return 1; }
+	awk -v each="$2" 'NF == 12 && $1 + 0 > 1 {
+			n++
+			for (levels = 0; 2 ^ levels < $1; levels++);
+			if ($7 != each * levels) { print; bad = 1 }
+		}
+		END { exit bad || n != 5 }' rows
+}
+
+# done up, finish down, profiles up, numbers down
+test_expect 'agent 0 has 4 messages for each level of the tree where no node has any for others' 'messages none 4'
+
+test_expect 'it has 2 more, of the directory, where nodes have messages for others' 'messages halo 6'
 
 test_if '[ -z "$SANITIZE" ]' 'memory is not counted, as the sanitizer has an allocator of its own' \
 	'half of the agents need no more memory in a job of 512 than in one of 32' '

@@ -47,6 +47,7 @@
 #define TCP_HELLOS		1024 /* last ones, which are refused if they come again */
 #define TCP_DIALS		32   /* most that we begin within TCP_PATIENCE_S */
 #define TCP_PATIENCE_S		1.0  /* for one side of a meeting, if others wait */
+#define TCP_BYE_TOGETHER	1u   /* tag of a TCP_BYE: all below have left before */
 #define LEFT_S			2.0 /* later it is told that an agent has left: most leave together */
 #define PAUSE_FIRST_S		0.05 /* between attempts to reach an agent */
 #define PAUSE_MOST_S		2.0
@@ -211,6 +212,7 @@ struct tcp_agent {
 	enum tcp_fate fate;
 	enum tcp_fate said; /* by others, while there is a connection: it may soon break */
 	bool left, left_told, dead, lost_noted;
+	bool left_together;	     /* ... after all below it */
 	double left_since, check_at; /* 0: nothing to be checked */
 	struct tcp_chunk *pending;   /* a small message, until there is a connection */
 	double pending_since;

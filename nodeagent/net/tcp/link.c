@@ -284,6 +284,7 @@ static int take_frame(struct tcp *t, struct tcp_agent *a, const struct tcp_frame
 	if (f->kind == TCP_BYE) {
 		a->left = true;
 		a->left_since = a->heard;
+		a->left_together = f->tag == TCP_BYE_TOGETHER;
 		return 0;
 	}
 	if (f->kind == TCP_NEWS)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "nodeagent/net/tcp/internal.h"
+#include "nodeagent/net/tree.h"
 #include "nodeagent/base/util.h"
 
 #define KIND_MASK     ((uint64_t)7)
@@ -383,6 +384,33 @@ static void free_all(struct tcp *t)
 	free(t);
 }
 
+/* What is below an agent that has died, or left alone, has other neighbours. */
+static bool all_left(const struct tcp *t, int top)
+{
+	for (int k = 0, child; (child = tree_child(t->transport.size, top, k)) > 0; k++) {
+		const struct tcp_agent *a = tcp_agent_known(t, child);
+
+		if (!a || !(a->left || a->dead) || (!a->left_together && !all_left(t, child)))
+			return false;
+	}
+	return true;
+}
+
+static bool await_left(struct transport *p, double until)
+{
+	struct tcp *t = tcp_of(p);
+
+	for (;;) {
+		if (p->attend) /* reads, too */
+			p->attend(p);
+		if (all_left(t, p->rank))
+			return true;
+		if (transport_now() >= until)
+			return false;
+		pump(p, until);
+	}
+}
+
 static void finish_tcp(struct transport *p, int together, int status, double until)
 {
 	struct tcp *t = tcp_of(p);
@@ -393,7 +421,7 @@ static void finish_tcp(struct transport *p, int together, int status, double unt
 		struct tcp_agent *a = t->known[i];
 
 		if (a->link.fd >= 0 || a->kept || (a->near && a->life))
-			tcp_keep(a, TCP_BYE, 0, NULL, 0);
+			tcp_keep(a, TCP_BYE, together > 0 ? TCP_BYE_TOGETHER : 0, NULL, 0);
 	}
 	t->leaving = true;
 	if (!together && until > most)
@@ -490,6 +518,7 @@ struct transport *tcp_open(const struct tcp_options *o, const char *host, const 
 	t->transport.send = send_message;
 	t->transport.receive = receive_message;
 	t->transport.gone = is_gone;
+	t->transport.await_left = await_left;
 	t->transport.slow = is_slow;
 	t->transport.meet = meet_agent;
 	t->transport.finish = finish_tcp;

@@ -160,7 +160,7 @@ static double tick_check(struct tcp *t, struct tcp_agent *a, double now)
 
 static double tick_left(struct tcp *t, struct tcp_agent *a, double now)
 {
-	if (a->left_told)
+	if (a->left_told || a->left_together) /* nobody is to do without it */
 		return NEVER;
 	if (now < a->left_since + LEFT_S)
 		return a->left_since + LEFT_S;

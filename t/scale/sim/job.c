@@ -15,8 +15,10 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
 #include "nodeagent/report/output.h"
+#include "t/scale/sim/states.h"
 
 #define START_S	  60.0 /* agent.start_s */
+#define TELL_S	  5.0  /* agent/peers.c */
 #define RUNTIME_S 10.0 /* of the job */
 #define PART	  3    /* of the deadline, for the exchange of messages: internode/exchange.c */
 
@@ -126,6 +128,7 @@ static void collate_one(struct sim_agent *a)
 	if (run.job->write && whole)
 		write_summary(whole);
 	a->at_summary = transport_now();
+	collate_tell(&a->transport, "simulated", TELL_S);
 	run.whole = whole;
 }
 
@@ -135,7 +138,8 @@ static void finish_agent(struct sim_agent *a)
 
 	a->at_end = transport_now();
 	a->at_end_counts = a->transport.counts;
-	ask_directory(a);
+	if (states_end(a, j->shape.traffic != SHAPE_NONE, j->deadline_s + j->skew_s))
+		ask_directory(a);
 	a->at_directory = transport_now();
 	make_profile(a);
 	a->sends = let_profile_go;
@@ -171,8 +175,11 @@ static void be_proxy(struct sim_agent *a)
 		a->dead = DEATH_OF_NODE; /* it ends at once, and its connections with it */
 		return;
 	}
-	if (!a->collated)
+	p->plan->complete = a->complete;
+	if (!a->collated) {
+		states_gone(a);
 		directory_gone(p);
+	}
 	collate_take_over(p, a->host, a->collated);
 }
 

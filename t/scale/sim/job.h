@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a job with many simulated agents: the code of the agents from their start over the
- * question who has whose messages (nodeagent/internode/directory.h) to the summary.
+ * The end of a job with many simulated agents: the code of the agents from their start over their
+ * words that the job is over (states.h) and the question who has whose messages
+ * (nodeagent/internode/directory.h), unless nobody has any, to the summary.
  */
 #ifndef VFTR_T_SCALE_SIM_JOB_H
 #define VFTR_T_SCALE_SIM_JOB_H

@@ -6,6 +6,7 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/route.h"
+#include "nodeagent/net/tree.h"
 #include "t/scale/sim/world.h"
 
 /* Of a message; a large one that goes to many is kept once. */
@@ -230,9 +231,42 @@ static void remember_plan(struct transport *p, const void *plan, size_t bytes, c
 	(void)host; /* as it is in a */
 }
 
-static void note_collated(struct transport *p)
+/* Who is below `top` has ended, or its death is known. */
+static bool all_left(struct sim_agent *a, int top)
+{
+	for (int k = 0, child; (child = tree_child(a->transport.size, top, k)) > 0; k++) {
+		const struct sim_agent *other = world_agent(child);
+		const bool dead = is_told(a, other);
+
+		if (!dead && !(other->ended && !other->dead && all_has_come(a, child)))
+			return false;
+		if (dead && !all_left(a, child))
+			return false;
+	}
+	return true;
+}
+
+static bool await_left(struct transport *p, double until)
+{
+	struct sim_agent *a = of(p);
+
+	for (;;) {
+		const double looked = a->clock;
+
+		if (p->attend) /* other agents may run meanwhile */
+			p->attend(p);
+		if (all_left(a, p->rank))
+			return true;
+		if (transport_now() >= until)
+			return false;
+		world_sleep(a, until, looked);
+	}
+}
+
+static void note_collated(struct transport *p, bool complete)
 {
 	of(p)->collated = true;
+	of(p)->complete = complete;
 }
 
 void transport_sim_open(struct sim_agent *a, int rank, int size)
@@ -244,6 +278,7 @@ void transport_sim_open(struct sim_agent *a, int rank, int size)
 		.gone = is_gone,
 		.remember = remember_plan,
 		.collated = note_collated,
+		.await_left = await_left,
 		.finish = finish_agent,
 		.fd = -1};
 	route_open(&a->transport);

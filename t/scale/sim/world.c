@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/net/tree.h"
 
 #define STACK_BYTES ((size_t)1 << 20) /* of address space; what is used is less */
 
@@ -167,6 +168,8 @@ static void run_one(unsigned high, unsigned low)
 	a->ended = true;
 	w.left--;
 	set_wake(a, WORLD_NEVER);
+	if (a->transport.rank) /* may wait for that: transport.c */
+		world_wake(world_agent(tree_parent(a->transport.rank)), a->clock + w.set.latency_s);
 	swapcontext(&a->context, &w.scheduler);
 }
 

@@ -68,7 +68,7 @@ struct sim_agent {
 	void *plan; /* what the proxy would remember */
 	size_t plan_bytes;
 	char *host;
-	bool collated;
+	bool collated, complete;
 	uint64_t numbers; /* a sum over the numbers of call paths that it was given; 0: none */
 	double at_end, at_directory, at_collated, at_summary, at_bye;
 	struct transport_counts at_end_counts;

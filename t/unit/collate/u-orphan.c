@@ -68,9 +68,10 @@ static int answer(
 		return -ETIMEDOUT;
 	if (asks && tag == TAG_ACK && n_sent == 1)
 		return ask_again(p, buf, bytes, who);
-	*buf = xcalloc(2, sizeof(uint64_t));
+	ck_assert(tag != TAG_ACK || last); /* agent 0 acknowledges nothing */
+	*bytes = tag == TAG_DOWN ? sizeof(struct numbers_head) : 2 * sizeof(uint64_t);
+	*buf = xcalloc(1, *bytes);
 	memcpy(*buf, &p->plan->run, sizeof(p->plan->run));
-	*bytes = (tag == TAG_DOWN ? 1 : 2) * sizeof(uint64_t);
 	*who = last;
 	dead = dies;
 	return 0;
