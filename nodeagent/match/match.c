@@ -18,7 +18,7 @@ const char *const match_reason_names[MATCH_REASONS] = {
 	[MATCH_NOT_COMPLETED] = "the receive was never seen to complete",
 	[MATCH_NO_SEND] = "no send is known",
 	[MATCH_PARTNER_LOST] = "the record of the other side was lost",
-	[MATCH_FROM_ELSEWHERE] = "the source is not known",
+	[MATCH_OF_ELSEWHERE] = "the other rank is not known",
 };
 
 /* A completion that was read before what it completes. */
@@ -188,11 +188,24 @@ static struct channel *channel_for(struct match *m, const struct match_send *s)
 	return c;
 }
 
+static void send_elsewhere(struct match *m, const struct match_send *s)
+{
+	if (s->flags & MATCH_VOID)
+		return;
+	m->counts.unmatched_sends[MATCH_OF_ELSEWHERE]++;
+	if (m->options.unmatched)
+		m->options.unmatched(m->options.arg, s, NULL, MATCH_OF_ELSEWHERE);
+}
+
 void match_send(struct match *m, const struct match_send *s)
 {
 	struct channel *c;
 	struct send *mine;
 
+	if (s->destination == MATCH_ELSEWHERE) {
+		send_elsewhere(m, s);
+		return;
+	}
 	if (s->flags & MATCH_PARTITIONED) {
 		partitioned_send(m, s);
 		return;

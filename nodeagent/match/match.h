@@ -109,11 +109,11 @@ enum match_label {
 extern const char *const match_label_names[MATCH_LABELS];
 
 enum match_reason {
-	MATCH_NOT_RECEIVED,   /* send: no receive is known */
-	MATCH_NOT_COMPLETED,  /* receive: it is open at the end */
-	MATCH_NO_SEND,	      /* receive: no send is known */
-	MATCH_PARTNER_LOST,   /* the record of the other side was lost */
-	MATCH_FROM_ELSEWHERE, /* receive: its source is not known */
+	MATCH_NOT_RECEIVED,  /* send: no receive is known */
+	MATCH_NOT_COMPLETED, /* receive: it is open at the end */
+	MATCH_NO_SEND,	     /* receive: no send is known */
+	MATCH_PARTNER_LOST,  /* the record of the other side was lost */
+	MATCH_OF_ELSEWHERE,  /* send, receive: the other process is not known */
 	MATCH_REASONS
 };
 extern const char *const match_reason_names[MATCH_REASONS];

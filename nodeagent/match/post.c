@@ -225,7 +225,7 @@ static void resolve_receive(struct match *m, struct receive *r)
 		c = channel_of(m, r->space, r->call.peer);
 	if (!c) {
 		unlist(m, r);
-		unmatched_receive(m, r, MATCH_FROM_ELSEWHERE);
+		unmatched_receive(m, r, MATCH_OF_ELSEWHERE);
 		return;
 	}
 	stream = stream_of(m, c, r->call.tag);
@@ -258,7 +258,7 @@ void receive_open(struct match *m, struct receive *r)
 	if (r->known)
 		resolve_receive(m, r);
 	else if (!list_receive(m, r))
-		unmatched_receive(m, r, MATCH_FROM_ELSEWHERE);
+		unmatched_receive(m, r, MATCH_OF_ELSEWHERE);
 	work_off(m);
 }
 

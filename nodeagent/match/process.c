@@ -81,9 +81,7 @@ static void send_on(struct match_process *p, const struct match_send *s)
 {
 	const struct match_node_options *o = &p->node->options;
 
-	if (s->destination == MATCH_ELSEWHERE)
-		return;
-	if (!o->is_here || o->is_here(o->arg, s->destination))
+	if (s->destination == MATCH_ELSEWHERE || !o->is_here || o->is_here(o->arg, s->destination))
 		match_send(p->node->match, s);
 	else if (o->ship)
 		o->ship(o->arg, s);

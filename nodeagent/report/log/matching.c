@@ -217,17 +217,19 @@ void section_thread_pairs(FILE *f, const struct report *r)
 
 /* ---- in JSON ------------------------------------------------------------------------------ */
 
-static const char *const reasons[MATCH_REASONS] = {
+/* NULL: they cannot have it. */
+static const char *const reasons_of_sends[MATCH_REASONS] = {
 	[MATCH_NOT_RECEIVED] = "not_received",
+	[MATCH_PARTNER_LOST] = "partner_lost",
+	[MATCH_OF_ELSEWHERE] = "to_elsewhere",
+};
+
+static const char *const reasons_of_receives[MATCH_REASONS] = {
 	[MATCH_NOT_COMPLETED] = "not_completed",
 	[MATCH_NO_SEND] = "no_send",
 	[MATCH_PARTNER_LOST] = "partner_lost",
-	[MATCH_FROM_ELSEWHERE] = "from_elsewhere",
+	[MATCH_OF_ELSEWHERE] = "from_elsewhere",
 };
-
-/* Which of them sends, and receives, can have. */
-static const bool of_sends[MATCH_REASONS] = {
-	[MATCH_NOT_RECEIVED] = true, [MATCH_PARTNER_LOST] = true};
 
 ROW_VALUE(bool, has_violations, profile_matching, at->violations)
 
@@ -248,6 +250,13 @@ static const struct column matching_columns[] = {
 
 static const struct list matching_list = LIST_OF(matching_columns, struct profile_matching);
 
+static void write_reasons(struct json *j, const char *const *reasons, const uint64_t *n)
+{
+	for (int i = 0; i < MATCH_REASONS; i++)
+		if (reasons[i])
+			json_uint(j, reasons[i], n[i]);
+}
+
 static void write_matching(struct json *j, const struct report *r)
 {
 	const struct profile_matching *m = &r->p->matching;
@@ -258,15 +267,11 @@ static void write_matching(struct json *j, const struct report *r)
 		json_uint(j, match_label_names[i], m->pairs[i]);
 	json_close(j);
 	json_object(j, "unmatched_sends");
-	for (int i = 0; i < MATCH_REASONS; i++)
-		if (of_sends[i])
-			json_uint(j, reasons[i], m->unmatched_sends[i]);
+	write_reasons(j, reasons_of_sends, m->unmatched_sends);
 	json_uint(j, "other_node", m->not_shipped);
 	json_close(j);
 	json_object(j, "unmatched_recvs");
-	for (int i = 0; i < MATCH_REASONS; i++)
-		if (i != MATCH_NOT_RECEIVED)
-			json_uint(j, reasons[i], m->unmatched_receives[i]);
+	write_reasons(j, reasons_of_receives, m->unmatched_receives);
 	json_close(j);
 	columns_members(j, &matching_list, &(struct row){.r = r, .at = m});
 	json_close(j);

@@ -703,12 +703,20 @@ END_TEST
 
 START_TEST(elsewhere_and_leftovers)
 {
+	struct match_send away = a_send(1, 5, 7, 9), cancelled = away;
+
+	away.destination = cancelled.destination = MATCH_ELSEWHERE;
+	cancelled.flags |= MATCH_VOID;
+	match_send(m, &away);
+	match_send(m, &cancelled);
+	ck_assert_uint_eq(left_sends, 1);
 	received(MATCH_ELSEWHERE, 5, 0);
 	sent(1, 5, 0, 1);
 	received(1, 6, 1);
 	posted(1, 5, 2);
 	match_end(m);
-	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_FROM_ELSEWHERE], 1);
+	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_OF_ELSEWHERE], 1);
+	ck_assert_uint_eq(match_counts(m)->unmatched_sends[MATCH_OF_ELSEWHERE], 1);
 	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NO_SEND], 1);
 	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NOT_COMPLETED], 1);
 	ck_assert_uint_eq(match_counts(m)->unmatched_sends[MATCH_NOT_RECEIVED], 1);
