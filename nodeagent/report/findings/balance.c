@@ -79,12 +79,15 @@ static char *who_has(uint32_t rank, uint32_t slow)
 			: xasprintf("Rank %" PRIu32 " has", rank);
 }
 
-/* What would be won is not what was waited for: "; others wait 2.4 s for rank 5 in MPI_Barrier". */
-static char *who_waits(const struct facts *facts, uint32_t rank, const struct waited *w)
+/* What would be won is not what was waited for: "; others wait 2.4 s for rank 5 in MPI_Barrier".
+ * back_s: waits_back_to(). */
+static char *who_waits(
+	const struct facts *facts, uint32_t rank, const struct waited *w, double back_s)
 {
-	char *where = waited_where(facts, w);
-	char *text = xasprintf("; others wait %s for rank %" PRIu32 "%s",
-		quantity_seconds(w->s).text, profile_rank_shown(facts->p, rank), where);
+	char *where = back_s > 0.0 ? waited_by_chains(facts, w) : waited_where(facts, w);
+	char *text = xasprintf("; others wait %s %s rank %" PRIu32 "%s",
+		quantity_seconds(back_s > 0.0 ? back_s : w->s).text,
+		back_s > 0.0 ? "because of" : "for", profile_rank_shown(facts->p, rank), where);
 
 	free(where);
 	return text;
@@ -103,9 +106,10 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 	const struct efficiency *e = &facts->e;
 	const struct culprit c = culprit_of(facts, rank, e->ranks);
 	const struct waited w = waited_for(facts, rank);
+	const double back_s = waits_back_to(facts, rank);
 	/* what is known of waits explains it */
-	const bool has_waits = w.s >= WAITS_EXPLAIN * f->seconds;
-	char *waits = has_waits ? who_waits(facts, rank, &w) : xstrdup("");
+	const bool has_waits = fmax(w.s, back_s) >= WAITS_EXPLAIN * f->seconds;
+	char *waits = has_waits ? who_waits(facts, rank, &w, back_s) : xstrdup("");
 	char *who = who_has(profile_rank_shown(facts->p, rank), slow);
 
 	if (c.stack != PROFILE_NONE && c.mean_s > 0.0 &&
@@ -127,6 +131,8 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 	}
 	if (has_waits)
 		prove_waited(f, facts, &w);
+	if (has_waits && back_s > 0.0)
+		prove_seconds(f, "cost_s", back_s);
 	free(waits);
 	free(who);
 }

@@ -129,6 +129,14 @@ struct waited waited_for(const struct facts *facts, uint32_t rank);
 struct latest latest_of(const struct profile *p);
 /* " in MPI_Allreduce<residual<step", behind an amount; "": not known. The caller frees. */
 char *waited_where(const struct facts *facts, const struct waited *w);
+/*
+ * What ranks have waited because of this one, if much more of it than for itself was for ranks that
+ * waited for it; else 0.
+ */
+double waits_back_to(const struct facts *facts, uint32_t rank);
+/* ", 0.40 s for it in MPI_Recv<step, and the rest for ranks that wait for it", behind that. w: the
+ * waits for it. The caller frees. */
+char *waited_by_chains(const struct facts *facts, const struct waited *w);
 /* Adds both times, the kind and the path as evidence, if the call is known. */
 void prove_waited(struct finding *f, const struct facts *facts, const struct waited *w);
 

@@ -98,8 +98,14 @@ static bool is_told(const struct facts *facts, uint32_t rank)
 	return balance && proven_count(balance, "rank") == profile_rank_shown(facts->p, rank);
 }
 
-/* ", 0.40 s for it in MPI_Recv<step, and the rest for ranks that wait for it" */
-static char *by_chains(const struct facts *facts, const struct waited *w)
+double waits_back_to(const struct facts *facts, uint32_t rank)
+{
+	const struct late *late = &facts->latest.at_end;
+
+	return late->rank == rank && is_by_chains(late) ? s_of(late->cost_ns) : 0.0;
+}
+
+char *waited_by_chains(const struct facts *facts, const struct waited *w)
 {
 	char *where = waited_where(facts, w);
 	char *text = xasprintf(", %s for it%s, and the rest for ranks that wait for it",
@@ -123,7 +129,7 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 		return false;
 	w = waited_for(facts, late.rank);
 	c = culprit_of(facts, late.rank, ranks);
-	where = is_by_chains(&late) ? by_chains(facts, &w) : waited_where(facts, &w);
+	where = is_by_chains(&late) ? waited_by_chains(facts, &w) : waited_where(facts, &w);
 	f->seconds = is_by_chains(&late) ? s_of(late.cost_ns) : w.s;
 	finding_say(f, "Rank %" PRIu32 " makes the others wait %s%s.",
 		profile_rank_shown(facts->p, late.rank), amount_of(facts, f->seconds).text, where);

@@ -319,7 +319,7 @@ START_TEST(late_without_more_work)
 END_TEST
 
 /* Ranks 1 to 3 wait each for the one before, which waits itself, but for rank 0. */
-START_TEST(a_chain_of_ranks_goes_back_to_one)
+static void chain_of_waits(void)
 {
 	const uint32_t receive = add(main_, "MPI_Recv", 600, 200, 3),
 		       work = add(main_, "work", 400, 100, 0);
@@ -334,6 +334,11 @@ START_TEST(a_chain_of_ranks_goes_back_to_one)
 			.activity = i ? receive : work,
 			.ns = 200 * MS};
 	}
+}
+
+START_TEST(a_chain_of_ranks_goes_back_to_one)
+{
+	chain_of_waits();
 	ck_assert_str_eq(found("late_rank", 600)->text,
 		"Rank 0 makes the others wait 600 ms (6.0 %), 200 ms for it in MPI_Recv<main, and "
 		"the rest for ranks that wait for it.");
@@ -402,6 +407,20 @@ START_TEST(the_rank_with_more_work_is_told_once)
 	/* less than half of it: waits do not explain it */
 	p->waits[0].ns = 299 * MS;
 	has(found("load_balance", 600)->text, "(6.0 %): it is in chem");
+}
+END_TEST
+
+/* The waits for it alone, 200 ms, do not explain what it costs. */
+START_TEST(the_rank_with_more_work_begins_a_chain)
+{
+	WORK(2900, 2700, 2700, 2700);
+	chain_of_waits();
+	ck_assert_str_eq(found("load_balance", 600)->text,
+		"Rank 0 has more work than the others, which costs 600 ms (6.0 %): it works 1.05 x "
+		"the mean; others wait 600 ms because of rank 0, 200 ms for it in MPI_Recv<main, "
+		"and the rest for ranks that wait for it.");
+	ck_assert(fabs(evidence(finding("load_balance"), "cost_s")->real - 0.6) < 1e-9);
+	ck_assert_ptr_null(finding("late_rank"));
 }
 END_TEST
 
@@ -1112,9 +1131,10 @@ int main(void)
 		a_rank_that_was_killed, one_rank_is_late, late_without_more_work,
 		a_chain_of_ranks_goes_back_to_one, now_one_now_another,
 		now_one_now_another_with_a_chain, the_rank_with_more_work_is_told_once,
-		old_profiles_have_the_function_only, slow_iterations, messages_in_the_wrong_order,
-		late_senders, small_messages, communication, start_and_end_of_mpi, files_of_mpi,
-		input_and_output, input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+		the_rank_with_more_work_begins_a_chain, old_profiles_have_the_function_only,
+		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
+		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
+		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
 		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
