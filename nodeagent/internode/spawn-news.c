@@ -11,7 +11,7 @@
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
 
-enum { JOB = 1, LINK, LINK_OF_SPAWNED, LINK_OF_OTHER };
+enum { JOB = 1, LINK, LINK_OF_SPAWNED, LINK_OF_OTHER, SIDE, MET, SIDE_ENDED };
 
 #define JOB_WORDS 6u
 #define RUN_WORDS 2u
@@ -58,15 +58,16 @@ static uint32_t run_of(const struct spawn_link *l, uint32_t at, int64_t *stride)
 	return n;
 }
 
-/* 0: it does not fit. */
-static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
+/* leads_to: a job, or by which port it leads to one. 0: it does not fit. */
+static size_t put_ranks(
+	uint64_t kind, const struct spawn_link *l, uint64_t leads_to, uint64_t *to, size_t most)
 {
 	size_t n = 0;
 
-	to[n++] = l->parents_spawned ? LINK_OF_SPAWNED : l->parents_other ? LINK_OF_OTHER : LINK;
+	to[n++] = kind;
 	to[n++] = l->comm;
 	to[n++] = l->parent_job;
-	to[n++] = l->child_job;
+	to[n++] = leads_to;
 	to[n++] = (uint64_t)l->n_parents << 32 | l->n_children;
 	for (uint32_t at = 0, ranks; at < l->n_parents; at += ranks) {
 		int64_t stride;
@@ -80,10 +81,44 @@ static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
 	return n;
 }
 
+static size_t put_link(const struct spawn_link *l, uint64_t *to, size_t most)
+{
+	const uint64_t kind = l->parents_spawned ? LINK_OF_SPAWNED
+			      : l->parents_other ? LINK_OF_OTHER
+						 : LINK;
+
+	return put_ranks(kind, l, l->child_job, to, most);
+}
+
+static size_t put_port(const struct spawn_port *p, uint64_t *to, size_t most)
+{
+	size_t n = 0;
+
+	if (p->what == SPAWN_PORT_SIDE)
+		return put_ranks(SIDE, p->side, p->port, to, most);
+	to[n++] = p->what == SPAWN_PORT_MET ? MET : SIDE_ENDED;
+	to[n++] = p->side->comm;
+	to[n++] = p->side->parent_job;
+	if (p->what != SPAWN_PORT_MET)
+		return n;
+	to[n++] = p->other_comm;
+	to[n++] = p->other_job;
+	return n;
+}
+
+static void warn_irregular(struct host *host, const struct spawn_link *l)
+{
+	host_warn(host, false,
+		"%" PRIu32 " ranks that have spawned others, or met them by a port, lie so "
+		"irregularly in their job that agents of other nodes are not told of it",
+		l->n_parents);
+}
+
 size_t spawn_news_next(struct host *host, bool timed, uint64_t *words, size_t most)
 {
 	struct spawns *s = spawns_here(host);
 	const struct spawn_link *l;
+	struct spawn_port p;
 	struct spawn_job j;
 	size_t n;
 
@@ -95,10 +130,13 @@ size_t spawn_news_next(struct host *host, bool timed, uint64_t *words, size_t mo
 		n = put_link(l, words, most);
 		if (n)
 			return n;
-		host_warn(host, false,
-			"%" PRIu32 " ranks that have spawned others lie so irregularly in their "
-			"job that agents of other nodes are not told of it",
-			l->n_parents);
+		warn_irregular(host, l);
+	}
+	while (spawns_next_port(s, &p)) {
+		n = put_port(&p, words, most);
+		if (n)
+			return n;
+		warn_irregular(host, p.side);
 	}
 	return 0;
 }
@@ -145,13 +183,14 @@ static bool take_runs(struct spawn_link *l, struct words_in *in)
 	return !in->n;
 }
 
+/* Of a side, too. */
 static const char *take_link(struct spawns *s, struct words_in *in, uint64_t kind)
 {
-	const uint64_t comm = words_get(in), parent_job = words_get(in), child_job = words_get(in),
+	const uint64_t comm = words_get(in), parent_job = words_get(in), leads_to = words_get(in),
 		       counts = words_get(in);
 	struct spawn_link l = {.comm = comm,
 		.parent_job = parent_job,
-		.child_job = child_job,
+		.child_job = kind == SIDE ? 0 : leads_to,
 		.n_parents = (uint32_t)(counts >> 32),
 		.n_children = (uint32_t)counts,
 		.parents_spawned = kind == LINK_OF_SPAWNED,
@@ -163,10 +202,33 @@ static const char *take_link(struct spawns *s, struct words_in *in, uint64_t kin
 		return "a communicator with spawned ranks that cannot be";
 	l.parents = xcalloc(l.n_parents, sizeof(*l.parents));
 	good = take_runs(&l, in);
-	if (good)
+	if (good && kind == SIDE)
+		spawns_hear_port(s, leads_to, &l);
+	else if (good)
 		spawns_hear_link(s, &l);
 	free(l.parents);
 	return good ? NULL : "a communicator with spawned ranks whose parents are no ranks";
+}
+
+static const char *take_met(struct spawns *s, struct words_in *in)
+{
+	const uint64_t comm = words_get(in), job = words_get(in), other_comm = words_get(in),
+		       other_job = words_get(in);
+
+	if (in->bad || in->n || !job || !other_job || job == other_job)
+		return "jobs that cannot have met by a port";
+	spawns_hear_met(s, job, comm, other_job, other_comm);
+	return NULL;
+}
+
+static const char *take_end(struct spawns *s, struct words_in *in)
+{
+	const uint64_t comm = words_get(in), job = words_get(in);
+
+	if (in->bad || in->n || !job)
+		return "a communicator made by a port that cannot be";
+	spawns_hear_port_end(s, job, comm);
+	return NULL;
 }
 
 bool spawn_news_has_times(const uint64_t *words, size_t n)
@@ -189,7 +251,12 @@ const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n)
 	case LINK:
 	case LINK_OF_SPAWNED:
 	case LINK_OF_OTHER:
+	case SIDE:
 		return take_link(s, &in, kind);
+	case MET:
+		return take_met(s, &in);
+	case SIDE_ENDED:
+		return take_end(s, &in);
 	default:
 		return "it is of no kind";
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What agents tell each other of jobs that others have spawned (replay/jobs/spawns.h), in words of
+ * What agents tell each other of jobs that others have spawned, or met by a port
+ * (replay/jobs/spawns.h), in words of
  * 64 bits; times are global ns. The agent of a spawned job's rank 0 tells all others of the job;
  * the one of the root, which alone knows what that has used when, finds the communicator that leads
  * there, and tells the others.
@@ -10,6 +11,10 @@
  *	of a job whose ranks are not in the outputs; communicator, job of the parents, job of the
  *	children, parents << 32 | children; runs of parents, which are ranks in their job:
  *	first << 32 | ranks, stride
+ *	SIDE, communicator, job, port, ranks << 32 | ranks of the other side; runs as above: of a
+ *	communicator by MPI_Comm_accept or _connect, told by the agent of its root
+ *	MET, communicator, job, those of the other side: it can have met no other one
+ *	SIDE_ENDED, communicator, job: it has met nobody
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H
 #define VFTR_NODEAGENT_INTERNODE_SPAWN_NEWS_H

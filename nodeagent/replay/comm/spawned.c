@@ -289,6 +289,8 @@ void spawned_complete(struct traffic *t, struct comm *c)
 		complete_group(t, c, of);
 	if (c->kind == WIRE_COMM_ACCEPT && c->port && is_spawned(t, c))
 		add_comm(t, c, 0);
+	else if (c->kind == WIRE_COMM_ACCEPT && is_spawned(t, c))
+		spawns_await_port(sync_spawns(t->sync), t->job, c->id);
 	c->source = NULL;
 	if (before < MADE_MAX) {
 		c->origin = comm_hold(of->origin ?: of);
@@ -605,7 +607,7 @@ void spawned_end(struct traffic *t, struct comm *c)
 		spawned_link(t, c, 0);
 		tell_held(t, c);
 	}
-	if (c->port && t->sync)
+	if (c->kind == WIRE_COMM_ACCEPT && t->sync)
 		spawns_end_port(sync_spawns(t->sync), t->job, c->id);
 }
 

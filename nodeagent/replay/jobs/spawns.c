@@ -25,16 +25,33 @@ struct spawned_comm {
 	size_t n_makers, cap_makers;
 };
 
+/* The identity of a communicator at one side. */
+struct side_name {
+	uint64_t job, comm; /* job 0: none */
+};
+
 /* One side; `own` has no children. */
 struct port {
 	uint64_t port;
-	struct spawn_link own, *link; /* link: or NULL; at the side that was known first */
-	bool met;
+	struct spawn_link own, *link; /* link: or NULL; at one of both sides */
+	bool is_here;		      /* its root is; else another agent has told of it */
+	bool met;		      /* it is to meet nobody else */
+	bool is_linked;		      /* link is set, at this side or at the other one */
+	struct side_name other;	      /* whom it has met, as the agent of its root says */
+};
+
+struct port_event {
+	enum spawn_port_what what;
+	size_t port;
 };
 
 struct spawns {
 	struct port *ports;
 	size_t n_ports, cap_ports;
+	struct port_event *events; /* of sides that are here: to be told */
+	size_t n_events, cap_events, n_events_told;
+	struct side_name *awaited; /* sides without a root here whose link is not known */
+	size_t n_awaited, cap_awaited;
 	struct spawned_job *jobs;
 	size_t n_jobs, cap_jobs;
 	struct spawned_comm *comms;
@@ -68,6 +85,8 @@ void spawns_free(struct spawns *s)
 		free(s->ports[i].link);
 	}
 	free(s->found);
+	free(s->events);
+	free(s->awaited);
 	free(s->ports);
 	free(s->comms);
 	free(s->jobs);
@@ -221,7 +240,7 @@ void spawns_tell_job(struct spawns *s, uint64_t job)
 
 bool spawns_have_news(const struct spawns *s)
 {
-	return s->any_to_tell || s->n_told < s->n_found;
+	return s->any_to_tell || s->n_told < s->n_found || s->n_events_told < s->n_events;
 }
 
 bool spawns_next_job(struct spawns *s, struct spawn_job *j)
@@ -295,9 +314,19 @@ uint32_t spawns_name(const struct spawns *s, uint64_t id)
 	return PROFILE_ELSEWHERE;
 }
 
+/* Its other side may still become known. */
+static bool is_open(const struct port *p)
+{
+	return p->is_here && !p->is_linked && (!p->met || p->other.job);
+}
+
 size_t spawns_open(const struct spawns *s)
 {
-	return s->n_jobs + s->n_comms - 2 * s->n_linked;
+	size_t n = s->n_jobs + s->n_comms - 2 * s->n_linked + s->n_awaited;
+
+	for (size_t i = 0; i < s->n_ports; i++)
+		n += is_open(&s->ports[i]);
+	return n;
 }
 
 /* ---- look-ups ----------------------------------------------------------------------------------
@@ -344,53 +373,204 @@ static struct port *only_port(const struct spawns *s, const struct port *p)
 	return only;
 }
 
-static void set_met(struct port *first, struct port *second)
+/* Of which p is the only one that can have met it, too. */
+static struct port *only_other(const struct spawns *s, const struct port *p)
 {
+	struct port *other = p->met ? NULL : only_port(s, p);
+
+	return other && only_port(s, other) == p ? other : NULL;
+}
+
+static struct side_name name_of(const struct port *p)
+{
+	return (struct side_name){p->own.parent_job, p->own.comm};
+}
+
+static bool is_named(const struct port *p, struct side_name n)
+{
+	return p->own.parent_job == n.job && p->own.comm == n.comm;
+}
+
+static struct port *find_side(const struct spawns *s, struct side_name n)
+{
+	for (size_t i = 0; n.job && i < s->n_ports; i++)
+		if (is_named(&s->ports[i], n))
+			return &s->ports[i];
+	return NULL;
+}
+
+static void stop_awaiting(struct spawns *s, struct side_name n)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < s->n_awaited; i++)
+		if (s->awaited[i].job != n.job || s->awaited[i].comm != n.comm)
+			s->awaited[to++] = s->awaited[i];
+	s->n_awaited = to;
+}
+
+static void set_link_of(struct spawns *s, struct port *a, struct port *b)
+{
+	/* the same ones on all nodes */
+	struct port *first = a->own.parent_job < b->own.parent_job ? a : b,
+		    *second = first == a ? b : a;
 	struct spawn_link *l = first->link = xmalloc(sizeof(*l));
 
 	*l = first->own;
 	l->child_job = second->own.parent_job;
 	l->child_comm = second->own.comm;
 	l->children = second->own.parents;
-	first->met = second->met = true;
+	second->is_linked = first->is_linked = true;
+	stop_awaiting(s, name_of(a));
+	stop_awaiting(s, name_of(b));
+}
+
+static void note_event(struct spawns *s, const struct port *p, enum spawn_port_what what)
+{
+	*LIST_ADD(s, events) = (struct port_event){what, (size_t)(p - s->ports)};
+}
+
+/* Both have met if the agents of both say so. */
+static void settle_side(struct spawns *s, struct port *p)
+{
+	struct port *other = find_side(s, p->other);
+
+	if (other && !p->is_linked && !other->is_linked && is_named(p, other->other))
+		set_link_of(s, p, other);
+}
+
+static void say_met(struct spawns *s, struct port *p, struct port *other)
+{
+	p->met = other->met = true;
+	p->other = name_of(other);
+	note_event(s, p, SPAWN_PORT_MET);
+}
+
+/* Sides that are here and that other agents have told of. */
+static void meet_far(struct spawns *s)
+{
+	for (size_t i = 0; i < s->n_ports; i++) {
+		struct port *p = &s->ports[i], *other = p->is_here ? only_other(s, p) : NULL;
+
+		if (!other || other->is_here)
+			continue;
+		say_met(s, p, other);
+		settle_side(s, p);
+	}
+}
+
+/* NULL: there is no room. */
+static struct port *add_side(
+	struct spawns *s, uint64_t port, const struct spawn_link *like, uint32_t *n_ranks)
+{
+	struct port *p;
+
+	if (!port || s->n_ports >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - *n_ranks)
+		return NULL;
+	*n_ranks += like->n_parents;
+	p = LIST_ADD(s, ports);
+	*p = (struct port){.port = port, .own = *like};
+	p->own.child_job = 0;
+	p->own.parents = xmalloc((like->n_parents + (size_t)1) * sizeof(*p->own.parents));
+	memcpy(p->own.parents, like->parents, like->n_parents * sizeof(*p->own.parents));
+	return p;
 }
 
 void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like)
 {
-	struct port *p;
+	struct port *p = add_side(s, port, like, &s->n_ranks);
 
-	if (!port || s->n_ports >= SPAWNS_MAX || like->n_parents > SPAWNS_RANKS_MAX - s->n_ranks)
+	if (!p)
 		return;
-	s->n_ranks += like->n_parents;
-	p = LIST_ADD(s, ports);
-	*p = (struct port){.port = port, .own = *like};
-	p->own.parents = xmalloc((like->n_parents + (size_t)1) * sizeof(*p->own.parents));
-	memcpy(p->own.parents, like->parents, like->n_parents * sizeof(*p->own.parents));
+	p->is_here = true;
+	note_event(s, p, SPAWN_PORT_SIDE);
+	meet_far(s);
+}
+
+void spawns_await_port(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	const struct side_name n = {job, comm};
+	const struct port *p = find_side(s, n);
+
+	if (!job || s->n_awaited >= SPAWNS_MAX || (p && (p->is_here || p->is_linked)))
+		return;
+	stop_awaiting(s, n);
+	*LIST_ADD(s, awaited) = n;
+}
+
+void spawns_hear_port(struct spawns *s, uint64_t port, const struct spawn_link *like)
+{
+	const struct side_name n = {like->parent_job, like->comm};
+
+	if (n.job && !find_side(s, n) && add_side(s, port, like, &s->n_heard))
+		meet_far(s);
+}
+
+void spawns_hear_met(
+	struct spawns *s, uint64_t job, uint64_t comm, uint64_t other_job, uint64_t other_comm)
+{
+	struct port *p = find_side(s, (struct side_name){job, comm});
+
+	if (!p || p->is_here || p->other.job)
+		return;
+	p->other = (struct side_name){other_job, other_comm};
+	settle_side(s, p);
+}
+
+void spawns_hear_port_end(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	struct port *p = find_side(s, (struct side_name){job, comm});
+
+	if (!p || p->is_here)
+		return;
+	p->met = true;
+	meet_far(s);
+}
+
+bool spawns_next_port(struct spawns *s, struct spawn_port *to)
+{
+	const struct port_event *e;
+	const struct port *p;
+
+	if (s->n_events_told == s->n_events)
+		return false;
+	e = &s->events[s->n_events_told++];
+	p = &s->ports[e->port];
+	*to = (struct spawn_port){.what = e->what,
+		.port = p->port,
+		.side = &p->own,
+		.other_job = p->other.job,
+		.other_comm = p->other.comm};
+	return true;
 }
 
 static bool is_unmet(const struct port *p, uint64_t job, uint64_t comm)
 {
-	return !p->met && p->own.parent_job == job && p->own.comm == comm;
+	return p->is_here && !p->met && p->own.parent_job == job && p->own.comm == comm;
 }
 
 void spawns_end_port(struct spawns *s, uint64_t job, uint64_t comm)
 {
-	for (size_t i = 0; i < s->n_ports; i++)
-		if (is_unmet(&s->ports[i], job, comm))
-			s->ports[i].met = true; /* nobody of this node */
+	stop_awaiting(s, (struct side_name){job, comm});
+	for (size_t i = 0; i < s->n_ports; i++) {
+		if (!is_unmet(&s->ports[i], job, comm))
+			continue;
+		s->ports[i].met = true; /* nobody whom an agent knows */
+		note_event(s, &s->ports[i], SPAWN_PORT_END);
+	}
 }
 
-/* Sides meet when they are asked for: both are there then, and others that wait, too. */
+/* Sides that are here meet when they are asked for: both are there then, and others that wait, too.
+ */
 static void meet_side(struct spawns *s, struct port *p)
 {
-	struct port *other = only_port(s, p);
+	struct port *other = only_other(s, p);
 
-	if (!other || only_port(s, other) != p)
+	if (!other || !other->is_here)
 		return;
-	if (other < p)
-		set_met(other, p);
-	else
-		set_met(p, other);
+	say_met(s, p, other);
+	say_met(s, other, p);
+	settle_side(s, p);
 }
 
 const struct spawn_link *spawns_of_port(struct spawns *s, uint64_t job, uint64_t comm)

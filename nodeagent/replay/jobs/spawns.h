@@ -11,7 +11,9 @@
  * internode/spawn-news.h.
  *
  * Jobs that have met by MPI_Comm_accept and MPI_Comm_connect belong together if they have done so
- * on the same port, and each side has as many ranks as the other one says.
+ * on the same port, and each side has as many ranks as the other one says, if no other side could
+ * be meant. The agent that has the root of a side tells all others of it, and with which other side
+ * it has met; two sides on different nodes have met if the agents of both say so.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
 #define VFTR_NODEAGENT_REPLAY_JOBS_SPAWNS_H
@@ -32,7 +34,7 @@ struct spawn_name {
 	uint32_t rank;
 };
 
-/* Of jobs that have met by a port, the parents are those of which this was known first. */
+/* Of jobs that have met by a port, the parents are those of the job with the lower number. */
 struct spawn_link {
 	uint64_t comm; /* its identity at the parents */
 	uint64_t parent_job, child_job;
@@ -50,6 +52,20 @@ struct spawn_job {
 	uint64_t job, since; /* since: ticks of this agent */
 	uint32_t size;
 	struct spawn_name root;
+};
+
+/* What other agents are to know of a side that has met another one by a port. */
+enum spawn_port_what {
+	SPAWN_PORT_SIDE, /* it is there */
+	SPAWN_PORT_MET,	 /* this is the only other side that it can have met */
+	SPAWN_PORT_END,	 /* it has ended, and has met nobody */
+};
+
+struct spawn_port {
+	enum spawn_port_what what;
+	uint64_t port;
+	const struct spawn_link *side;	/* of its own side only; valid until the next call */
+	uint64_t other_job, other_comm; /* SPAWN_PORT_MET */
 };
 
 static inline uint32_t spawn_child(const struct spawn_link *l, uint32_t i)
@@ -73,14 +89,21 @@ void spawns_set_main(struct spawns *s, uint64_t job);
 /* A process of this job is here whose agent is the one to tell others of it. */
 void spawns_tell_job(struct spawns *s, uint64_t job);
 /*
- * The next job to be told to other agents, or the next link that was found here, which is of
- * MPI_Comm_spawn; each once. False, NULL: there is none.
+ * The next job to be told to other agents, the next link that was found here, which is of
+ * MPI_Comm_spawn, or what is next to be told of a port; each once. False, NULL: there is none.
  */
 bool spawns_have_news(const struct spawns *s);
 bool spawns_next_job(struct spawns *s, struct spawn_job *j);
 const struct spawn_link *spawns_next_link(struct spawns *s);
+bool spawns_next_port(struct spawns *s, struct spawn_port *p);
 /* Another agent has found that; l is copied. One that contradicts what is known changes nothing. */
 void spawns_hear_link(struct spawns *s, const struct spawn_link *l);
+/* The same of spawn_port; like: of its own side, copied. What is of no known side changes nothing.
+ */
+void spawns_hear_port(struct spawns *s, uint64_t port, const struct spawn_link *like);
+void spawns_hear_met(
+	struct spawns *s, uint64_t job, uint64_t comm, uint64_t other_job, uint64_t other_comm);
+void spawns_hear_port_end(struct spawns *s, uint64_t job, uint64_t comm);
 /* Jobs and communicators that are known, whose other side is not. */
 size_t spawns_open(const struct spawns *s);
 /*
@@ -93,6 +116,8 @@ void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t u
 /* The root of this communicator has called MPI_Comm_accept or MPI_Comm_connect on this port. like:
  * of its own side only, as above. */
 void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like);
+/* Another member of such a communicator is here: the agent of the root will tell of it. */
+void spawns_await_port(struct spawns *s, uint64_t job, uint64_t comm);
 
 /* NULL: it is not known. Valid until spawns_free(). */
 const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm);

@@ -86,6 +86,69 @@ START_TEST(parents_of_another_job)
 }
 END_TEST
 
+static void tell_each_other(struct host *from, struct host *to)
+{
+	while ((n = spawn_news_next(from, false, words, MOST)))
+		ck_assert_ptr_null(spawn_news_take(to, words, n));
+}
+
+/* On each side a third rank is not a member. */
+START_TEST(jobs_that_have_met_by_a_port)
+{
+	uint32_t parents[] = {4, 5, 9}, children[] = {1, 0};
+	const struct spawn_link a = {.comm = COMM,
+					.parent_job = PARENT,
+					.parents = parents,
+					.n_parents = 3,
+					.n_children = 2},
+				b = {.comm = COMM + 1,
+					.parent_job = CHILD,
+					.parents = children,
+					.n_parents = 2,
+					.n_children = 3},
+				*l;
+
+	spawns_add_port(sync_spawns(here.sync), 77, &a);
+	tell_each_other(&here, &there);
+	spawns_add_port(sync_spawns(there.sync), 77, &b);
+	ck_assert_uint_eq(spawn_news_awaited(&here), 1);
+	tell_each_other(&there, &here);
+	tell_each_other(&here, &there);
+	ck_assert(!spawn_news_any(&here) && !spawn_news_awaited(&here));
+	ck_assert(!spawn_news_any(&there) && !spawn_news_awaited(&there));
+	for (int i = 0; i < 2; i++) {
+		l = spawns_of_port(sync_spawns((i ? &here : &there)->sync), CHILD, COMM + 1);
+		ck_assert_ptr_nonnull(l);
+		ck_assert(l->parent_job == PARENT && l->child_job == CHILD && l->comm == COMM);
+		ck_assert(l->parents[2] == 9 && spawn_child(l, 0) == 1);
+	}
+}
+END_TEST
+
+START_TEST(a_side_that_has_ended)
+{
+	uint32_t own[] = {4};
+
+	spawns_add_port(sync_spawns(here.sync), 77,
+		&(struct spawn_link){.comm = COMM,
+			.parent_job = PARENT,
+			.parents = own,
+			.n_parents = 1,
+			.n_children = 1});
+	spawns_end_port(sync_spawns(here.sync), PARENT, COMM);
+	tell_each_other(&here, &there);
+	spawns_add_port(sync_spawns(there.sync), 77,
+		&(struct spawn_link){.comm = COMM,
+			.parent_job = CHILD,
+			.parents = own,
+			.n_parents = 1,
+			.n_children = 1});
+	tell_each_other(&there, &here);
+	ck_assert_ptr_null(spawns_of_port(sync_spawns(there.sync), CHILD, COMM));
+	ck_assert(!spawn_news_any(&here) && !spawn_news_awaited(&here));
+}
+END_TEST
+
 START_TEST(too_many_runs)
 {
 	static uint32_t parents[2 * MOST];
@@ -121,6 +184,12 @@ static const struct {
 	{"one rank twice", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, 0}, 7},
 	{"a rank below 0", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, UINT64_MAX}, 7},
 	{"no rank", {LINK, COMM, PARENT, CHILD, 1ull << 32 | 2, 1ull << 62 | 1, 1}, 7},
+	{"a side without ranks", {SIDE, COMM, PARENT, 5, 2}, 5},
+	{"met cut off", {MET, COMM, PARENT, COMM}, 4},
+	{"met and more", {MET, COMM, PARENT, COMM, CHILD, 1}, 6},
+	{"met itself", {MET, COMM, PARENT, COMM, PARENT}, 5},
+	{"an end of nobody", {SIDE_ENDED, COMM, 0}, 3},
+	{"an end and more", {SIDE_ENDED, COMM, PARENT, 1}, 4},
 	{"a stride beyond all", {LINK, COMM, PARENT, CHILD, 2ull << 32 | 2, 2, 1ull << 62}, 7},
 };
 
@@ -193,6 +262,8 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_job_and_where_it_belongs);
 	tcase_add_loop_test(c, parents_of_another_job, 0, 2);
+	tcase_add_test(c, jobs_that_have_met_by_a_port);
+	tcase_add_test(c, a_side_that_has_ended);
 	tcase_add_test(c, too_many_runs);
 	tcase_add_loop_test(c, what_none_of_ours_says, 0, (int)ARRAY_SIZE(lies));
 	tcase_add_loop_test(c, any_words, 0, 5);

@@ -317,19 +317,148 @@ START_TEST(many_ranks_on_ports)
 }
 END_TEST
 
+/* ---- sides on other nodes ---- */
+
+static void far_port(uint64_t port, uint64_t job, uint32_t ranks, uint32_t others)
+{
+	uint32_t own[] = {4, 2, 7};
+
+	spawns_hear_port(s, port,
+		&(struct spawn_link){.comm = COMM + job,
+			.parent_job = job,
+			.parents = own,
+			.n_parents = ranks,
+			.n_children = others});
+}
+
+static void tells(enum spawn_port_what what, uint64_t job, uint64_t other)
+{
+	struct spawn_port p;
+
+	ck_assert(spawns_have_news(s) && spawns_next_port(s, &p));
+	ck_assert_int_eq(p.what, what);
+	ck_assert(p.side->parent_job == job && p.side->comm == COMM + job && p.port == 77);
+	ck_assert_uint_eq(p.other_job, what == SPAWN_PORT_MET ? other : 0);
+	ck_assert_uint_eq(p.other_comm, what == SPAWN_PORT_MET ? COMM + other : 0);
+}
+
+static void far_met(uint64_t job, uint64_t other)
+{
+	spawns_hear_met(s, job, COMM + job, other, COMM + other);
+}
+
+START_TEST(a_side_on_another_node)
+{
+	const struct spawn_link *l;
+
+	at_port(77, CHILD, 1, 2);
+	ck_assert_uint_eq(spawns_open(s), 1);
+	tells(SPAWN_PORT_SIDE, CHILD, 0);
+	ck_assert(!spawns_have_news(s));
+	far_port(77, PARENT, 2, 1);
+	meets(CHILD, 0); /* its agent has not said so */
+	tells(SPAWN_PORT_MET, CHILD, PARENT);
+	far_met(PARENT, CHILD);
+	meets(CHILD, PARENT);
+	ck_assert(!spawns_have_news(s) && !spawns_open(s));
+	l = spawns_of_port(s, CHILD, COMM + CHILD);
+	ck_assert_ptr_eq(l, spawns_of_port(s, PARENT, COMM + PARENT));
+	ck_assert(l->parent_job == PARENT && l->parents[1] == 2 && spawn_child(l, 0) == 4);
+}
+END_TEST
+
+/* An agent without the root of either; i: what it hears first. */
+START_TEST(both_sides_on_other_nodes)
+{
+	spawns_await_port(s, CHILD, COMM + CHILD);
+	spawns_await_port(s, CHILD, COMM + CHILD);
+	ck_assert_uint_eq(spawns_open(s), 1);
+	far_port(77, _i ? PARENT : CHILD, _i ? 2 : 1, _i ? 1 : 2);
+	far_met(_i ? PARENT : CHILD, _i ? CHILD : PARENT);
+	far_port(77, _i ? CHILD : PARENT, _i ? 1 : 2, _i ? 2 : 1);
+	meets(PARENT, 0);
+	far_met(_i ? CHILD : PARENT, _i ? PARENT : CHILD);
+	meets(PARENT, CHILD);
+	ck_assert(!spawns_have_news(s) && !spawns_open(s));
+	spawns_await_port(s, CHILD, COMM + CHILD);
+	ck_assert_uint_eq(spawns_open(s), 0);
+}
+END_TEST
+
+START_TEST(other_agents_disagree)
+{
+	at_port(77, CHILD, 1, 2);
+	far_port(77, PARENT, 2, 1);
+	far_met(PARENT, OTHER);
+	meets(CHILD, 0);
+	far_met(PARENT, CHILD); /* it has said another one */
+	meets(CHILD, 0);
+	far_met(CHILD, PARENT); /* that one is here */
+	far_met(OTHER, PARENT);
+	meets(CHILD, 0);
+}
+END_TEST
+
+/* Two of as many ranks, one of which has ended without having met anybody. */
+START_TEST(a_far_side_that_has_ended)
+{
+	far_port(77, PARENT, 2, 1);
+	far_port(77, OTHER, 2, 1);
+	at_port(77, CHILD, 1, 2);
+	tells(SPAWN_PORT_SIDE, CHILD, 0);
+	ck_assert(!spawns_have_news(s));
+	spawns_hear_port_end(s, CHILD, COMM + CHILD); /* which is here */
+	spawns_hear_port_end(s, OTHER, COMM + OTHER);
+	tells(SPAWN_PORT_MET, CHILD, PARENT);
+	far_met(PARENT, CHILD);
+	meets(CHILD, PARENT);
+}
+END_TEST
+
+START_TEST(a_side_that_ends_alone)
+{
+	at_port(77, PARENT, 2, 1);
+	tells(SPAWN_PORT_SIDE, PARENT, 0);
+	spawns_end_port(s, PARENT, COMM + PARENT);
+	tells(SPAWN_PORT_END, PARENT, 0);
+	far_port(77, CHILD, 1, 2);
+	far_met(CHILD, PARENT);
+	meets(CHILD, 0);
+	ck_assert(!spawns_have_news(s) && !spawns_open(s));
+}
+END_TEST
+
+/* Members of both on third nodes are told, too. */
+START_TEST(both_sides_are_here)
+{
+	at_port(77, PARENT, 2, 1);
+	at_port(77, CHILD, 1, 2);
+	tells(SPAWN_PORT_SIDE, PARENT, 0);
+	tells(SPAWN_PORT_SIDE, CHILD, 0);
+	ck_assert(!spawns_have_news(s)); /* others may come until they are asked for */
+	meets(CHILD, PARENT);
+	tells(SPAWN_PORT_MET, CHILD, PARENT);
+	tells(SPAWN_PORT_MET, PARENT, CHILD);
+	ck_assert(!spawns_have_news(s));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
 		each_is_told_once, found_by_another_agent, told_before_it_is_here,
 		what_contradicts_what_is_known, no_more_than_there_is_room_for,
 		what_others_tell_takes_no_room_of_what_is_seen, names_of_ranks_elsewhere, on_a_port,
-		after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports};
+		after_a_side_that_has_ended, two_on_a_port, many_ranks_on_ports,
+		a_side_on_another_node, other_agents_disagree, a_far_side_that_has_ended,
+		a_side_that_ends_alone, both_sides_are_here};
 	Suite *suite = suite_create("spawns");
 	TCase *c = tcase_create("spawns");
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, both_sides_on_other_nodes, 0, 2);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }
