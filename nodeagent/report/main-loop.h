@@ -60,6 +60,12 @@ struct loop_step {
 	unsigned kind;	       /* index into main_loop.kinds[] */
 };
 
+/* True if by_queued and by_asleep are known. */
+static inline bool loop_step_tells_off(const struct loop_step *s)
+{
+	return s->by_queued > 0.0 || s->by_asleep > 0.0;
+}
+
 /* Iterations of about one duration. */
 struct loop_kind {
 	size_t n;	/* steps */

@@ -37,16 +37,22 @@ static void print_csv(const struct run *run)
 
 	puts("first,iterations,ranks,kind,mean_s,least_s,most_s,most_at,most_rank,mpi_share,"
 	     "outside_mpi_s,outside_mpi_most_s,outside_mpi_rank,wait_s,off_cpu_s,off_cpu_most_s,"
-	     "parallel_efficiency,load_balance,communication_efficiency,cause");
+	     "parallel_efficiency,load_balance,communication_efficiency,cause,queued_most_s,"
+	     "asleep_most_s");
 	if (!main_loop_of(run->p, &l))
 		return;
-	EACH(const struct loop_step, s, l.steps, l.n_steps)
+	EACH(const struct loop_step, s, l.steps, l.n_steps) {
 		printf("%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%u,%.9f,%.9f,%.9f,%" PRIu64 ",%" PRIu32
-		       ",%.9f,%.9f,%.9f,%" PRIu32 ",%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%s\n",
+		       ",%.9f,%.9f,%.9f,%" PRIu32 ",%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%s",
 			s->first, s->n, s->ranks, s->kind, s->mean, s->least, s->most, s->at,
 			s->rank, s->mpi, s->busy, s->busiest, s->by, s->wait, s->off, s->by_off,
 			s->efficiency.parallel, s->efficiency.balance, s->efficiency.communication,
 			s->cause ? loop_cause_name(s->cause) : "");
+		if (loop_step_tells_off(s))
+			printf(",%.9f,%.9f\n", s->by_queued, s->by_asleep);
+		else
+			puts(",,");
+	}
 	main_loop_done(&l);
 }
 

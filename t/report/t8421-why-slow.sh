@@ -62,7 +62,13 @@ for mpi in $mpis; do
 		jq -e ".iterations | .above_median_s as \$s | .above_median_parts | (add - 1 | fabs) < 1e-6 and
 			.wait * \$s > 0.2 and .off_cpu * \$s > 0.15 and .work * \$s > 0.1" $w
 		limit "$VFTR" iterations --csv why-$mpi >csv
-		is "off_cpu" "$(awk -F, "\$1 == 40 { print \$20 }" csv)"'
+		is "off_cpu" "$(awk -F, "\$1 == 40 { print \$20 }" csv)"
+		is "queued_most_s,asleep_most_s" "$(head -n 1 csv | cut -d, -f21-)"
+		is 22 "$(awk -F, "{ print NF }" csv | sort -u)"
+		is "$(jq -r ".iterations.slow[] | select(.most_at == 40) | \"\(.queued_most_s) \(.asleep_most_s)\"" $w |
+			awk "{ printf \"%.9f %.9f\", \$1, \$2 }")" "$(awk -F, "\$1 == 40 { print \$21 \" \" \$22 }" csv)"
+		# an iteration in which that was not seen has neither of the two
+		awk -F, "NR > 1 && (\$21 == \"\") != (\$22 == \"\") { exit 1 }" csv'
 
 	test_expect "$mpi: over time, the rank that waits for the stopped one" '
 		jq -c .time_slices why-$mpi/profile.json

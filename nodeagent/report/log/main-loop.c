@@ -222,7 +222,7 @@ static void write_slow(struct json *j, const struct report *r, const struct main
 
 	json_object(j, NULL);
 	columns_members(j, &step_list, &(struct row){.r = r, .at = s});
-	if (s->by_queued > 0.0 || s->by_asleep > 0.0) {
+	if (loop_step_tells_off(s)) {
 		json_real(j, "queued_most_s", s->by_queued);
 		json_real(j, "asleep_most_s", s->by_asleep);
 	}
