@@ -136,6 +136,16 @@ const checks = {
 		const names = await table.locator("tbody th").allTextContents();
 		assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b)));
 	},
+	// The name of a column of numbers ends where they do.
+	async heads(browser) {
+		const { page } = await pageOf(browser);
+		await openAll(page);
+		const wrong = await page.$$eval("thead th.n", all => all.map(th => {
+			const button = th.querySelector("button").getBoundingClientRect(), cell = th.getBoundingClientRect();
+			return [th.textContent, Math.round(cell.right - parseFloat(getComputedStyle(th).paddingRight) - button.right)];
+		}).filter(([, off]) => Math.abs(off) > 1));
+		assert.deepEqual(wrong, []);
+	},
 	async search(browser) {
 		const { page } = await pageOf(browser);
 		await openAll(page);

@@ -54,11 +54,11 @@ BARS = {
 
 
 class Report(html.parser.HTMLParser):
-	"""Tables as rows of (text, exact) by caption, titles of shapes by picture, the JSON."""
+	"""Tables as rows of (text, exact) by caption, titles of shapes and texts by picture, the JSON."""
 
 	def __init__(self):
 		super().__init__(convert_charrefs=True)
-		self.open, self.tables, self.titles, self.data = [], {}, {}, []
+		self.open, self.tables, self.titles, self.texts, self.data = [], {}, {}, {}, []
 		self.ids, self.links, self.json, self.picture, self.described = set(), [], "", None, set()
 		self.table, self.cell = None, None
 
@@ -73,7 +73,7 @@ class Report(html.parser.HTMLParser):
 			assert float(a["x"]) + float(a["width"]) < 1000.1, "a box beyond the picture"
 		if tag == "svg":
 			self.picture = a["id"]
-			self.titles[self.picture] = []
+			self.titles[self.picture], self.texts[self.picture] = [], []
 			assert a["role"] == "img"
 			self.described.update(a["aria-labelledby"].split())
 		if tag == "table":
@@ -110,6 +110,8 @@ class Report(html.parser.HTMLParser):
 			self.data[-1][1] += text
 		if self.open[-2:] == ["rect", "title"]:
 			self.titles[self.picture].append(text)
+		if self.open[-1] == "text":
+			self.texts[self.picture].append(text)
 		if self.cell:
 			self.cell[0] += text
 
@@ -173,19 +175,21 @@ def check_same(what, is_, wanted):
 		assert is_ == wanted or float(is_) == float(wanted), "%s: %r, %r" % (what, is_, wanted)
 
 
+def shows(text, exact):
+	"""True if what is read is the number, rounded."""
+	found = re.fullmatch(r"(-?[0-9.e+-]+(?: [0-9]{3})*)(?: (ns|us|ms|s|%|[KMGTPE]iB|B))?", text)
+	assert found, text
+	factor = UNITS.get(found[2], 1.0)
+	read = float(found[1].replace(" ", "")) * factor
+	least = (0.051 if found[2] == "%" else 0.0006) * factor # of percent one decimal
+	return abs(read - exact) <= 0.006 * abs(exact) + least
+
+
 def check_shown(report):
-	"""What is read is the number, rounded."""
-	n = 0
 	for exact, text in report.data:
-		found = re.fullmatch(r"(-?[0-9.e+-]+(?: [0-9]{3})*)(?: (ns|us|ms|s|%|[KMGTPE]iB|B))?", text)
-		assert found, text
-		factor = UNITS.get(found[2], 1.0)
-		read = float(found[1].replace(" ", "")) * factor
-		least = (0.051 if found[2] == "%" else 0.0006) * factor # of percent one decimal
-		if abs(read - exact) > 0.006 * abs(exact) + least:
+		if not shows(text, exact):
 			sys.exit("%s is shown for %r" % (text, exact))
-		n += 1
-	return n
+	return len(report.data)
 
 
 def check_rows(report, caption, head, rows, key, exact):
@@ -331,7 +335,57 @@ def check_bars(report, run):
 				assert float(told[len(start):].split()[0]) == cell[1], told
 				checked += 2
 		assert not shown, shown
+		# beside each bar its name, and behind it the sum of its parts
+		beside = report.texts[picture][-2 * len(wanted):]
+		for (_, numbers), text in zip(wanted, beside[1::2]):
+			assert shows(text, sum(numbers)), (picture, text, numbers)
+			checked += 1
 	return checked
+
+
+COLUMNS_MOST = 450
+
+
+def check_iterations(report, run):
+	"""Each column of the picture: the mean of its iterations, and the longest one."""
+	if "iterations-times" not in report.titles:
+		assert not run.get("iterations", {}).get("steps"), "iterations without a picture"
+		return 0
+	steps = run["iterations"]["steps"]
+	each = (len(steps) + COLUMNS_MOST - 1) // COLUMNS_MOST
+	columns = [steps[i:i + each] for i in range(0, len(steps), each)]
+	titles = [t for t in report.titles["iterations-times"] if t.startswith("mean ")]
+	assert titles[0::2] == titles[1::2], "a bar and its mean have different titles"
+	assert len(titles) == 2 * len(columns), "%d columns, not %d" % (len(titles) / 2, len(columns))
+	for title, column in zip(titles[0::2], columns):
+		m = re.match(r"mean (\S+) s; longest: iteration (\d+), (\S+) s on rank (\d+)$", title)
+		longest = max(column, key=lambda s: s["most_s"])
+		calls = sum(s["iterations"] for s in column)
+		compare(title, float(m[1]), sum(s["iterations"] * s["mean_s"] for s in column) / calls)
+		compare(title, float(m[3]), longest["most_s"])
+		assert int(m[2]) == longest["most_at"] and int(m[4]) == longest["most_rank"], title
+	rows = report.tables["Iterations"]
+	assert len(rows) > 500 or len(rows) - 1 == len(steps), "rows of iterations"
+	return 4 * len(columns)
+
+
+def check_texts(report):
+	"""What stands beside bars that have one part each is that part, rounded."""
+	n = 0
+	for picture, shown in (("efficiency-bars", r"-?[0-9.]+ %"),):
+		told = [t.rsplit(": ", 1)[1] for t in report.titles.get(picture, []) if t]
+		texts = [t for t in report.texts.get(picture, []) if re.fullmatch(shown, t)]
+		assert not told or len(texts) == len(told) + 1, (picture, texts, told) # the last one is the line's
+		for exact, text in zip(told, texts):
+			assert shows(text, float(exact)), (picture, exact, text)
+			n += 1
+	return n
+
+
+# whose titles have a number at their end that is one of the JSON or a sum of some, which no other check has
+NUMBERS_ALONE = ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays", "communication-sizes")
+CHECKED = {*NUMBERS_ALONE, *BARS, "flame", "slices-mpi", "slices-waits", "waits-cells", "communication-cells",
+	"iterations-times"}
 
 
 def check_waits(report, run):
@@ -393,13 +447,16 @@ def main(argv):
 	n += check_maps(report, runs[0])
 	n += check_waits(report, runs[0])
 	n += check_bars(report, runs[0])
+	n += check_iterations(report, runs[0])
+	n += check_texts(report)
+	assert set(report.titles) <= CHECKED, "no check of %s" % (set(report.titles) - CHECKED)
 	if len(runs) > 1:
 		n += check_difference(report, runs)
 		others = {f["function"]: f["t_excl_s"] for f in runs[1]["functions"]}
 		table = report.tables["Functions by their own time, summed over all ranks and threads"]
 		for row in table[1:]:
 			assert row[5][1] == others.get(row[0][0]), row
-	for picture in ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays", "communication-sizes"):
+	for picture in NUMBERS_ALONE:
 		for title in report.titles.get(picture, []):
 			number = float(re.search(r": (?:[^:0-9]* )?([0-9.e+-]+)(?: s)?$", title)[1])
 			if number not in known and not any(near(number, s) for s in sums | known):

@@ -40,6 +40,12 @@ test_expect 'a number that is not that of the JSON is noticed' '
 	same_as mpi
 	sed "s/\(with callees, \)/9\1/" mpi.html >wrong.html
 	status_of 1 python3 "$SAME" wrong.html mpi.out/profile.json
+	# what stands behind a bar, and a picture of which nobody knows what it should show
+	sed "s/>400 B</>500 B</" mpi.html >wrong.html
+	status_of 1 python3 "$SAME" wrong.html mpi.out/profile.json
+	sed "s/ id=\"communication-sizes\"/ id=\"communication-other\"/" mpi.html >wrong.html
+	status_of 1 python3 "$SAME" wrong.html mpi.out/profile.json 2>why
+	has why "no check of "
 	jq ".runtime_s += 1" mpi.out/profile.json >other.json
 	status_of 1 python3 "$SAME" mpi.html other.json'
 
@@ -60,7 +66,9 @@ test_if '[ -n "$mpi" ]' 'no MPI' 'a run of a program with one slow rank: finding
 	limit "$VFTR" run -q -o slow -- $(mpirun_of $mpi) -np 4 "$BIN/findings" slow
 	limit "$VFTR" report -o slow.html slow
 	python3 "$SAME" slow.html slow/profile.json
-	for page in head efficiency time balance waits communication nodes; do
+	sed "s/<title>mean /&9/" slow.html >wrong.html
+	status_of 1 python3 "$SAME" wrong.html slow/profile.json
+	for page in head efficiency time balance waits iterations communication nodes; do
 		has slow.html "<section id=\"$page\""
 	done
 	has slow.html "<a href=\"#balance\">Rank 2 has more work than the others"

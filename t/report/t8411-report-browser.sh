@@ -39,7 +39,53 @@ test_expect 'a check that fails is noticed' '
 
 "$VFTR" report -o two.html few made/whole.vfp >/dev/null || bail "no report of two runs"
 
-for page in made few mpi two; do
+# what the others lack: waits of ranks; locks, memory, files and threads
+cat >threads.c <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void have_lock(void) { pthread_mutex_lock(&lock); usleep(20000); pthread_mutex_unlock(&lock); }
+int main(void)
+{
+	char *room = malloc(1 << 20);
+	FILE *f = fopen("threads.out", "w");
+#pragma omp parallel num_threads(3)
+	for (int i = 0; i < 5; i++)
+		have_lock();
+	fwrite(room, 1, 1 << 20, f);
+	fclose(f);
+	free(room);
+	return 0;
+}
+EOF
+cc_traced threads threads.c -O0 -fopenmp -pthread || bail "threads.c cannot be compiled"
+limit "$VFTR" run -q --preload -k locks.active=true -k memory.active=true -k files.active=true \
+	-k profile_table.threads=all -o threads.run -- ./threads || bail "threads cannot be traced"
+limit "$VFTR" report -o threads.html threads.run >/dev/null || bail "no report of threads"
+pages="made few mpi two threads"
+for mpi in $(mpi_list | cut -d' ' -f1); do
+	mpicc_traced "$mpi" waits "$T/mpi/program/app-findings.c" || bail "app-findings.c cannot be compiled"
+	# shellcheck disable=SC2046
+	limit "$VFTR" run -q -o waits.run -- $(mpirun_of "$mpi") -np 4 ./waits slow || bail "waits cannot be traced"
+	limit "$VFTR" report -o waits.html waits.run >/dev/null || bail "no report of waits"
+	pages="$pages waits"
+done
+
+test_if '[ -e waits.html ]' 'no MPI' 'among them are all pages, and all pictures' '
+	cat ./*.html | grep -o "<section id=\"[a-z]*\"\|<svg [^>]*id=\"[a-z-]*\"" | sed "s/.* id=\"//; s/\"//" | sort -u >shown
+	cat shown
+	sed -n "s/^	{\"\([a-z]*\)\", .*page_.*/\1/p" "$TOP/nodeagent/html/page/pages.c" >pages
+	[ "$(wc -l <pages)" -gt 10 ]
+	# the time line is below
+	is "" "$(grep -v timeline pages | grep -vxFf shown)"
+	for picture in waits-delays waits-cells openmp-ranks openmp-regions openmp-threads gpu-devices io-bytes io-times \
+		io-mpi-bytes io-mpi-times memory-high-water memory-paths iterations-times slices-mpi slices-waits; do
+		grep -x "$picture" shown
+	done'
+
+for page in $pages; do
 	test_expect "$page: nothing is asked of anybody, and nothing goes wrong" "seen alone $page.html"
 	test_expect "$page: links lead to what they name" "seen links $page.html"
 	test_expect "$page: a box of the flame graph grows by mouse and keys, and Esc shows all" "seen zoom $page.html"
@@ -55,6 +101,7 @@ done
 test_expect 'boxes are coloured by the difference to another run, without JavaScript, and back' 'seen difference two.html'
 test_expect 'call paths are marked by a text' 'seen mark made.html'
 test_expect 'tables are sorted by numbers and by names' 'seen sort made.html'
+test_expect 'names of columns of numbers stand above them, at the right' 'seen heads made.html'
 test_expect 'tables are searched' 'seen search made.html'
 
 test_if '[ -e "$LIB/vftr/speedscope.js" ]' 'no speedscope: make report-assets fetches it' \

@@ -171,8 +171,8 @@ static const struct {
 	{"peak_s", "when that was"},
 	{"live_bytes", "left at the end"},
 	{"live_blocks", "blocks left at the end"},
-	{"live_error", "left at the end, +- B"},
-	{"bytes_error", "bytes, +- B"},
+	{"live_error", "left at the end, +-"},
+	{"bytes_error", "bytes, +-"},
 	{"mapped_bytes", "of this by mmap"},
 	{"largest", "largest allocation"},
 	{"freed_by_other_thread", "freed by another thread"},
@@ -186,6 +186,7 @@ static const struct {
 	{"max", "most"},
 	/* nodes */
 	{"cpus", "CPUs"},
+	{"command_of", "whose command"},
 	{"cpu_model", "CPU model"},
 	{"drained_bytes", "read from rings"},
 	{"from_ns", "first comparison, ns"},

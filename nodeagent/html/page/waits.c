@@ -40,6 +40,10 @@ static void put_bars(struct html *h, const struct pages *p, const struct value *
 	const double most = value_real_of(p->all, v, "cost_s");
 	double y = 0.0;
 
+	html_element(h, "p",
+		"A bar for each rank or thread for which others waited: the time that goes back "
+		"to it, also along chains of ranks that wait for each other.",
+		NULL);
 	svg_begin(h, "waits-delays", "Who made others wait",
 		"A bar for each rank or thread: the time that others waited, summed over them, and "
 		"that goes back to it along chains of ranks that wait for each other. "

@@ -62,8 +62,8 @@ static bool is_part(const char *key)
 
 static bool is_bytes(const char *key)
 {
-	static const char *const sizes[] = {
-		"bytes", "largest", "read_min", "read_max", "write_min", "write_max", NULL};
+	static const char *const sizes[] = {"bytes", "largest", "live_error", "read_min",
+		"read_max", "write_min", "write_max", NULL};
 
 	return is_one_of(key, sizes) || text_ends_with(key, "_bytes") ||
 	       !strncmp(key, "bytes_", strlen("bytes_")) || strstr(key, "_bytes_");
