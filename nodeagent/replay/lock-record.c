@@ -107,6 +107,14 @@ bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left)
 		r->holds[i].number == number && left <= top && r->holds[i].frame <= top - left);
 }
 
+uint64_t replay_got_lock_at(const struct replay *r, uint32_t number)
+{
+	for (unsigned i = 0; number && i < LOCKS_REMEMBERED; i++)
+		if (r->taken[i].number == number)
+			return r->taken[i].since;
+	return 0;
+}
+
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */
 bool replay_take_unlock(struct replay *r, const struct ring_record *rec)
 {

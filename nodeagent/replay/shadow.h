@@ -47,5 +47,10 @@ uint32_t replay_lock_wanted(const struct replay *r);
  * frames have ended since.
  */
 bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left);
+/*
+ * When the thread last got a lock without a region, in ticks; 0: it is not known, or the thread
+ * gave the lock back while another one waited for it.
+ */
+uint64_t replay_got_lock_at(const struct replay *r, uint32_t number);
 
 #endif

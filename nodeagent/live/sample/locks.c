@@ -17,15 +17,26 @@
 
 #define FRAMES_SHOWN 2 /* of who has it, innermost first */
 
-void locks_note(struct locked_thread *to, const struct thread_ring *t, const struct unpublished *u)
+void locks_note(struct locked_thread *to, const struct thread_ring *t, struct unpublished *u)
 {
 	to->thread = t;
 	to->held = u->held;
 	to->left = u->left;
+	to->got = u->got;
+	to->n_got = u->n_got;
+	u->got = NULL;
+	u->n_got = u->cap_got = 0;
 	if (u->has_waited)
 		to->wanted = u->wanted;
 	else
 		to->wanted = u->left || u->entered ? 0 : replay_lock_wanted(t->replay);
+}
+
+void locks_forget(struct locked_thread *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(all[i].got);
+	free(all);
 }
 
 /* ---- who has it -------------------------------------------------------------------------- */
@@ -52,26 +63,66 @@ static const struct locked_thread *find_tid(const struct locked_thread *all, siz
 	return tid > 0 ? FIND(x, all, n, x->thread->tid == tid) : NULL;
 }
 
+static bool is_inside(const struct locked_thread *l, uint32_t number)
+{
+	return l->held == number || replay_holds_lock(l->thread->replay, number, l->left);
+}
+
+/* The thread in a critical or ordered region: one that waits for it only if nobody else is in. */
+static const struct locked_thread *find_inside(
+	const struct locked_thread *all, size_t n, uint32_t number)
+{
+	for (int waits = 0; waits < 2; waits++)
+		for (size_t i = 0; i < n; i++)
+			if ((all[i].wanted == number) == waits && is_inside(&all[i], number))
+				return &all[i];
+	return NULL;
+}
+
 /* NULL: it is not known. */
 static const struct locked_thread *find_holder(const struct process *p, const struct lock_use *u,
 	const struct locked_thread *all, size_t n, uint32_t number)
 {
-	if (u)
-		return find_tid(all, n, owner_of(p->pid, u));
-	return FIND(x, all, n,
-		x->wanted != number && (x->held == number || replay_holds_lock(x->thread->replay,
-								     number, x->left)));
+	return u ? find_tid(all, n, owner_of(p->pid, u)) : find_inside(all, n, number);
+}
+
+/* When the thread got this lock last, 0: not known, or it has given it back. */
+static uint64_t got_at(const struct locked_thread *l, uint32_t number)
+{
+	for (size_t i = l->n_got; i--;)
+		if (l->got[i].number == number)
+			return l->got[i].since;
+	return replay_got_lock_at(l->thread->replay, number);
+}
+
+/* The thread that got a lock of OpenMP last; NULL: not known. */
+static const struct locked_thread *find_last(
+	const struct locked_thread *all, size_t n, uint32_t number)
+{
+	const struct locked_thread *last = NULL;
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = got_at(&all[i], number);
+
+		if (at > latest) {
+			latest = at;
+			last = &all[i];
+		}
+	}
+	return last;
 }
 
 /* It may have got the lock since we looked at it: then it has recorded that by now. */
 static bool still_wants(const struct locked_thread *l)
 {
-	struct locked_thread now = *l;
+	struct locked_thread now = {0};
 	struct map32 called = {0};
 	struct unpublished u;
 
 	unpublished_read(&u, l->thread, &called);
 	locks_note(&now, l->thread, &u);
+	free(now.got);
 	unpublished_free(&u);
 	map32_free(&called);
 	return now.wanted == l->wanted;
@@ -117,24 +168,93 @@ static void write_lock(
 	free(name);
 }
 
-void locks_look(
-	struct symcache *names, const struct process *p, const struct locked_thread *all, size_t n)
+static void write_wait(struct symcache *names, const struct process *p, struct locked_thread *l,
+	const struct locked_thread *all, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct lock_use *u;
-		const struct locked_thread *holder;
+	const struct lock_use *u = find_use(p, l->wanted);
+	const struct locked_thread *holder = find_holder(p, u, all, n, l->wanted);
 
-		if (!all[i].wanted)
-			continue;
-		u = find_use(p, all[i].wanted);
-		if (u)
-			write_lock(all[i].place->lock, names, p, u);
-		else
-			snprintf(all[i].place->lock, WHERE_LOCK_BYTES, "lock of OpenMP");
-		holder = find_holder(p, u, all, n, all[i].wanted);
-		if (holder && holder != &all[i])
-			write_holder(all[i].place->holder, holder);
-		else if (holder && still_wants(holder))
-			snprintf(all[i].place->holder, WHERE_LOCK_BYTES, "the same thread");
+	if (u)
+		write_lock(l->place->lock, names, p, u);
+	else
+		snprintf(l->place->lock, WHERE_LOCK_BYTES, "lock of OpenMP");
+	if (holder == l && !still_wants(l))
+		return;
+	l->holder = holder;
+	if (!holder && !u) {
+		holder = find_last(all, n, l->wanted);
+		l->place->had = holder != NULL;
 	}
+	if (holder == l)
+		snprintf(l->place->holder, WHERE_LOCK_BYTES, "the same thread");
+	else if (holder)
+		write_holder(l->place->holder, holder);
+}
+
+/* ---- cycles ------------------------------------------------------------------------------ */
+
+/* Its innermost frame is the function in which it waits. */
+static bool waits_for_a_time(const struct locked_thread *l)
+{
+	const char *path = l->place->path, *frame = strrchr(path, WHERE_FRAME_BEGINS);
+
+	frame = frame ? frame + 1 : path;
+	return (!strncmp(frame, "pthread_", 8) || !strncmp(frame, "mtx_", 4)) &&
+	       (strstr(frame, "_timed") || strstr(frame, "_clock"));
+}
+
+/* The number of threads in the cycle that l is the first one of; 0: there is none. */
+static uint32_t cycle_from(const struct locked_thread *l)
+{
+	const struct locked_thread *at = l;
+	uint32_t n = 0;
+
+	do {
+		if (!at->holder || at->holder < l || n == WHERE_LOCKED_MAX || waits_for_a_time(at))
+			return 0;
+		at = at->holder;
+		n++;
+	} while (at != l);
+	return n;
+}
+
+/* Who has not moved since all were looked at has waited all along. */
+static bool all_still_want(const struct locked_thread *l, uint32_t n)
+{
+	for (; n; n--, l = l->holder)
+		if (!still_wants(l))
+			return false;
+	return true;
+}
+
+static void add_cycle(
+	struct where *w, const struct process *p, uint32_t rank, const struct locked_thread *l)
+{
+	struct where_locked *rows;
+	const uint32_t n = cycle_from(l);
+
+	if (!n || !all_still_want(l, n))
+		return;
+	rows = xcalloc(n, sizeof(*rows));
+	for (uint32_t i = 0; i < n; i++, l = l->holder) {
+		rows[i] = (struct where_locked){.rank = rank,
+			.pid = (uint32_t)p->pid,
+			.thread = l->thread->number,
+			.of = n,
+			.since = l->place->since_least};
+		memcpy(rows[i].lock, l->place->lock, sizeof(rows[i].lock));
+	}
+	where_add_locked(w, rows);
+	free(rows);
+}
+
+void locks_look(struct symcache *names, const struct process *p, uint32_t rank,
+	struct locked_thread *all, size_t n, struct where *w)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].wanted)
+			write_wait(names, p, &all[i], all, n);
+	for (size_t i = 0; i < n; i++)
+		if (all[i].holder)
+			add_cycle(w, p, rank, &all[i]);
 }

@@ -171,7 +171,7 @@ static void look_at_threads(struct stacks *s)
 			look_at_thread(s, s->p->threads[i], now, &places[n], &locked[n]);
 			n++;
 		}
-	locks_look(s->host->symbols, s->p, locked, n);
+	locks_look(s->host->symbols, s->p, s->rank, locked, n, s->where);
 	for (size_t i = 0; i < n; i++) {
 		places[i].alone = n == 1;
 		settle_place(s, &places[i]);
@@ -180,7 +180,7 @@ static void look_at_threads(struct stacks *s)
 		where_add_place(s->where, &places[i]);
 	}
 	s->where->threads += (uint32_t)n;
-	free(locked);
+	locks_forget(locked, n);
 	free(places);
 }
 

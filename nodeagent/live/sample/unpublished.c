@@ -41,20 +41,29 @@ static void take_frame(struct unpublished *u, bool exit)
 		u->held = 0;
 }
 
+static void add_got(struct unpublished *u, uint32_t number, uint64_t since)
+{
+	if (number)
+		*APPEND(u->got, u->n_got, u->cap_got) = (struct got_lock){number, since};
+}
+
 /* The frame that holds a lock is the next one that is opened. */
-static void take_wait(struct unpublished *u, const uint64_t *w)
+static void take_wait(struct unpublished *u, const uint64_t *w, uint64_t high)
 {
 	const bool exit = w[0] & RECORD_EXIT;
 
 	u->has_waited = true;
 	u->wanted = exit ? 0 : OPENMP_LOCK(w[1]);
+	if (exit && !(w[1] & (OPENMP_HOLDS | OPENMP_TURN)))
+		add_got(u, OPENMP_LOCK(w[1]), high | w[0] >> RECORD_TIME_SHIFT);
 	if (!exit || !(w[1] & OPENMP_HOLDS) || u->held)
 		return;
 	u->held = OPENMP_LOCK(w[1]);
 	u->inside = 0;
 }
 
-static void take_word(struct unpublished *u, const uint64_t *w, struct map32 *called)
+/* high: the upper bits of the time, as the block's SYNC has them. */
+static void take_word(struct unpublished *u, const uint64_t *w, uint64_t high, struct map32 *called)
 {
 	const uint32_t id = (uint32_t)w[0];
 	struct message m;
@@ -62,7 +71,9 @@ static void take_word(struct unpublished *u, const uint64_t *w, struct map32 *ca
 	if (is_frame(id))
 		take_frame(u, w[0] & RECORD_EXIT);
 	if (id == RECORD_WAIT)
-		take_wait(u, w);
+		take_wait(u, w, high);
+	if (id == RECORD_UNLOCK)
+		add_got(u, (uint32_t)w[1] & OPENMP_LOCKS, 0);
 	if (record_is_message(id)) {
 		if (message_read(w, &m))
 			take_message(u, &m, called);
@@ -103,14 +114,18 @@ void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct
 
 	*u = (struct unpublished){0};
 	for (unsigned i = 0; i < n; i++) {
+		uint64_t high = 0;
+
 		for (unsigned at = 0; at < BLOCK_WORDS && blocks[i][at];) {
 			const uint64_t *w = &blocks[i][at];
 			const unsigned words = record_words(*w);
 
 			if (at + words > BLOCK_WORDS)
 				break;
-			if (words == 1 || w[words - 1])
-				take_word(u, w, called);
+			if ((uint32_t)*w == RECORD_SYNC)
+				high = *w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
+			else if (words == 1 || w[words - 1])
+				take_word(u, w, high, called);
 			at += words;
 		}
 	}
@@ -123,6 +138,7 @@ void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct
 
 void unpublished_free(struct unpublished *u)
 {
+	free(u->got);
 	free(u->posted);
 	free(u->done);
 }

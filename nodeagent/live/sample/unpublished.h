@@ -21,9 +21,14 @@ struct unpublished {
 	bool has_waited; /* there was a WAIT ... */
 	uint32_t wanted; /* ... and the thread is in it for this lock; 0: it is in none */
 	uint32_t held;	 /* by a critical or ordered region that is open, or 0 */
-	size_t inside;	 /* frames that were opened since it got that one, and are open */
-	size_t left;	 /* frames that had been published, and have ended */
-	size_t entered;	 /* others that are open */
+	struct got_lock {
+		uint32_t number;
+		uint64_t since; /* ticks; 0: it was given back */
+	} * got;		/* without a region, in their order */
+	size_t n_got, cap_got;
+	size_t inside;	/* frames that were opened since it got that one, and are open */
+	size_t left;	/* frames that had been published, and have ended */
+	size_t entered; /* others that are open */
 	/* messages and others with a request, and DONEs */
 	struct message *posted, *done;
 	size_t n_posted, cap_posted, n_done, cap_done;

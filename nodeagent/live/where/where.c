@@ -98,6 +98,7 @@ static void join_place(struct where_place *to, const struct where_place *p)
 	LEAST(to, p, alone);
 	LEAST(to, p, in_mpi);
 	MOST(to, p, since_most);
+	MOST(to, p, had);
 	where_merge_ranks(&to->ranks, &p->ranks);
 }
 
@@ -152,6 +153,16 @@ void where_add_comm(struct where *w, const struct where_comm *c)
 		add_clipped(&w->comms_cut, 1);
 }
 
+void where_add_locked(struct where *w, const struct where_locked *l)
+{
+	if (l->of > WHERE_LOCKED_MAX - w->n_locked) {
+		add_clipped(&w->locked_cut, l->of);
+		return;
+	}
+	memcpy(w->locked + w->n_locked, l, l->of * sizeof(*l));
+	w->n_locked += l->of;
+}
+
 void where_merge(struct where *to, const struct where *from)
 {
 	add_clipped(&to->nodes, from->nodes);
@@ -161,6 +172,7 @@ void where_merge(struct where *to, const struct where *from)
 	add_clipped(&to->threads_cut, from->threads_cut);
 	add_clipped(&to->waits_cut, from->waits_cut);
 	add_clipped(&to->comms_cut, from->comms_cut);
+	add_clipped(&to->locked_cut, from->locked_cut);
 	where_merge_ranks(&to->ranks, &from->ranks);
 	for (size_t i = 0; i < from->n_places; i++)
 		where_add_place(to, &from->places[i]);
@@ -168,6 +180,8 @@ void where_merge(struct where *to, const struct where *from)
 		where_add_wait(to, &from->waits[i]);
 	for (size_t i = 0; i < from->n_comms; i++)
 		where_add_comm(to, &from->comms[i]);
+	for (size_t i = 0; i < from->n_locked; i += from->locked[i].of)
+		where_add_locked(to, &from->locked[i]);
 }
 
 void where_sort(struct where *w)
@@ -195,6 +209,14 @@ bool where_missing(const struct where *w, const struct where_place *p, struct wh
 			where_merge_ranks(&come, &w->comms[i].ranks);
 	where_subtract_ranks(missing, &c->members, &come);
 	return !come.cut && !missing->cut;
+}
+
+bool where_is_locked(const struct where_locked *l, uint64_t least)
+{
+	for (uint32_t i = 0; i < l->of; i++)
+		if (l[i].since < least)
+			return false;
+	return true;
 }
 
 bool where_all_wait(const struct where *w, uint64_t least)

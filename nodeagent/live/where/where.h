@@ -14,6 +14,7 @@
 #define WHERE_PLACES_MAX   256u
 #define WHERE_WAITS_MAX	   256u
 #define WHERE_COMMS_MAX	   64u
+#define WHERE_LOCKED_MAX   64u
 #define WHERE_RUNS_MAX	   32u
 #define WHERE_PATH_BYTES   1024u /* of texts, with their NUL */
 #define WHERE_NAME_BYTES   64u
@@ -59,6 +60,7 @@ struct where_place {
 	char path[WHERE_PATH_BYTES];	  /* outermost frame first */
 	char lock[WHERE_LOCK_BYTES];	  /* "mutex heat:cells", which they wait for; or empty */
 	char holder[WHERE_LOCK_BYTES];	  /* "thread 3 in update < step", which has it; or empty */
+	uint32_t had;			  /* 1: it is known only that the holder got it last */
 };
 
 enum where_awaited { WHERE_SEND, WHERE_RECEIVE, WHERE_AWAITED };
@@ -92,20 +94,37 @@ struct where_comm {
 	char name[WHERE_NAME_BYTES]; /* or empty */
 };
 
+/*
+ * A thread of a cycle in one process: it waits without an end for a lock that the next thread of
+ * the cycle has, the last one for a lock of the first. The rows of a cycle follow each other.
+ */
+struct where_locked {
+	uint32_t rank; /* of the process, or WHERE_NO_RANK */
+	uint32_t pid;
+	uint32_t thread; /* its number in the process */
+	uint32_t of;	 /* number of threads in the cycle, the same in all of its rows; 1: the
+			    thread has the lock itself */
+	uint64_t since;
+	char lock[WHERE_LOCK_BYTES]; /* as in struct where_place */
+};
+
 struct where {
 	uint32_t nodes, threads, processes;
 	uint32_t places_cut, threads_cut; /* left out */
-	uint32_t waits_cut, comms_cut;
+	uint32_t waits_cut, comms_cut, locked_cut;
 	struct where_ranks ranks; /* all that were seen, also those that have ended */
-	size_t n_places, n_waits, n_comms;
+	size_t n_places, n_waits, n_comms, n_locked;
 	struct where_place places[WHERE_PLACES_MAX];
 	struct where_wait waits[WHERE_WAITS_MAX];
 	struct where_comm comms[WHERE_COMMS_MAX];
+	struct where_locked locked[WHERE_LOCKED_MAX];
 };
 
 void where_add_place(struct where *w, const struct where_place *p);
 void where_add_wait(struct where *w, const struct where_wait *s);
 void where_add_comm(struct where *w, const struct where_comm *c);
+/* The rows of one cycle, n = l->of of them: all, or none if there is no room. */
+void where_add_locked(struct where *w, const struct where_locked *l);
 /* Adds the nodes of `from`, none of which are in `to`. */
 void where_merge(struct where *to, const struct where *from);
 /* Those with the most threads first. */
@@ -131,6 +150,8 @@ const struct where_comm *where_comm_of(const struct where *w, const struct where
  * several, all are in a cycle, or wait for one.
  */
 size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_t max);
+/* True if each thread of the cycle that begins with l has waited for at least that long. */
+bool where_is_locked(const struct where_locked *l, uint64_t least);
 /* True if each thread is in a call of MPI for at least that long. */
 bool where_all_wait(const struct where *w, uint64_t least);
 

@@ -6,7 +6,7 @@
 #include "nodeagent/live/coder.h"
 #include "nodeagent/live/where/where.h"
 
-#define WHERE_VERSION 3u
+#define WHERE_VERSION 4u
 
 static void code_ranks(struct coder *c, struct where_ranks *r)
 {
@@ -45,6 +45,7 @@ static void code_place(struct coder *c, struct where_place *p)
 	code_text_keeping(c, p->path, sizeof(p->path), WHERE_FRAME_BEGINS);
 	code_text(c, p->lock, sizeof(p->lock));
 	code_text(c, p->holder, sizeof(p->holder));
+	code_u32(c, &p->had);
 	if (p->state >= WHERE_STATES)
 		c->from.bad = true;
 }
@@ -75,19 +76,33 @@ static void code_comm(struct coder *c, struct where_comm *m)
 	code_text(c, m->name, sizeof(m->name));
 }
 
+static void code_locked(struct coder *c, struct where_locked *l)
+{
+	code_u32(c, &l->rank);
+	code_u32(c, &l->pid);
+	code_u32(c, &l->thread);
+	code_u32(c, &l->of);
+	code_u64(c, &l->since);
+	code_text(c, l->lock, sizeof(l->lock));
+}
+
 #define TEXT_MOST(room) (VARINT_MAX + (room))
 #define RANKS_MOST	((2 + 2 * WHERE_RUNS_MAX) * VARINT_MAX)
 #define PLACE_MOST                                                                                 \
-	(13 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES) +                              \
+	(14 * VARINT_MAX + RANKS_MOST + TEXT_MOST(WHERE_PATH_BYTES) +                              \
 		2 * TEXT_MOST(WHERE_LOCK_BYTES))
 #define WAIT_MOST     (9 * VARINT_MAX + TEXT_MOST(WHERE_NAME_BYTES))
 #define COMM_MOST     (3 * VARINT_MAX + 2 * RANKS_MOST + TEXT_MOST(WHERE_NAME_BYTES))
-#define HEAD_MOST     (12 * VARINT_MAX + RANKS_MOST)
+#define LOCKED_MOST   (5 * VARINT_MAX + TEXT_MOST(WHERE_LOCK_BYTES))
+#define HEAD_MOST     (14 * VARINT_MAX + RANKS_MOST)
 #define PART_OF_COMMS (WHERE_PACKED_MOST / 2)
 #define PART_OF_WAITS (WHERE_PACKED_MOST / 4)
-_Static_assert(HEAD_MOST + PART_OF_WAITS + PART_OF_COMMS + PLACE_MOST < WHERE_PACKED_MOST,
+#define PART_OF_LOCKS (WHERE_PACKED_MOST / 8)
+_Static_assert(
+	HEAD_MOST + PART_OF_WAITS + PART_OF_COMMS + PART_OF_LOCKS + PLACE_MOST < WHERE_PACKED_MOST,
 	"some place has always room");
-_Static_assert(WAIT_MOST <= PLACE_MOST && COMM_MOST <= PLACE_MOST, "of any row");
+_Static_assert(WAIT_MOST <= PLACE_MOST && COMM_MOST <= PLACE_MOST && LOCKED_MOST <= PLACE_MOST,
+	"of any row");
 
 /* Room that rows of one kind may take, and that of all. */
 struct room {
@@ -122,11 +137,22 @@ static bool take_room(struct room *r, const unsigned char *row, const unsigned c
 		fit;                                                                               \
 	})
 
+/* How many of the first n rows are cycles that end among them. */
+static size_t whole_cycles(const struct where *w, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && w->locked[i].of && w->locked[i].of <= n - i)
+		i += w->locked[i].of;
+	return i;
+}
+
 /* What does not fit is counted instead. */
 static void fit_rows(struct where *w)
 {
 	size_t all = WHERE_PACKED_MOST - HEAD_MOST, fit;
-	struct room waits = {PART_OF_WAITS, &all}, comms = {PART_OF_COMMS, &all}, places;
+	struct room waits = {PART_OF_WAITS, &all}, comms = {PART_OF_COMMS, &all},
+		    locks = {PART_OF_LOCKS, &all}, places;
 
 	fit = ROWS_THAT_FIT(w, waits, code_wait, &waits);
 	w->waits_cut += (uint32_t)(w->n_waits - fit);
@@ -134,6 +160,9 @@ static void fit_rows(struct where *w)
 	fit = ROWS_THAT_FIT(w, comms, code_comm, &comms);
 	w->comms_cut += (uint32_t)(w->n_comms - fit);
 	w->n_comms = fit;
+	fit = whole_cycles(w, ROWS_THAT_FIT(w, locked, code_locked, &locks));
+	w->locked_cut += (uint32_t)(w->n_locked - fit);
+	w->n_locked = fit;
 	places = (struct room){all, &all};
 	fit = ROWS_THAT_FIT(w, places, code_place, &places);
 	w->places_cut += (uint32_t)(w->n_places - fit);
@@ -151,9 +180,11 @@ static void code_head(struct coder *c, struct where *w)
 	code_u32(c, &w->threads_cut);
 	code_u32(c, &w->waits_cut);
 	code_u32(c, &w->comms_cut);
+	code_u32(c, &w->locked_cut);
 	code_ranks(c, &w->ranks);
 	code_count(c, &w->n_waits, WHERE_WAITS_MAX);
 	code_count(c, &w->n_comms, WHERE_COMMS_MAX);
+	code_count(c, &w->n_locked, WHERE_LOCKED_MAX);
 	code_count(c, &w->n_places, WHERE_PLACES_MAX);
 }
 
@@ -163,6 +194,8 @@ static void code_rows(struct coder *c, struct where *w)
 		code_wait(c, &w->waits[i]);
 	for (size_t i = 0; i < w->n_comms; i++)
 		code_comm(c, &w->comms[i]);
+	for (size_t i = 0; i < w->n_locked; i++)
+		code_locked(c, &w->locked[i]);
 	for (size_t i = 0; i < w->n_places; i++)
 		code_place(c, &w->places[i]);
 }
@@ -194,7 +227,7 @@ const char *where_unpack(struct where *w, const void *packed, size_t bytes)
 		return "it is of another version";
 	code_head(&c, w);
 	code_rows(&c, w);
-	if (c.from.bad)
+	if (c.from.bad || whole_cycles(w, w->n_locked) != w->n_locked)
 		why = "its lengths do not fit";
 	else if (c.from.at != c.from.end)
 		why = "there is more than it says";

@@ -70,7 +70,8 @@ static void places_json(struct json *j, const struct where *w)
 		json_seconds(j, "since_least_s", p->since_least);
 		json_seconds(j, "since_most_s", p->since_most);
 		json_string(j, "lock", p->lock[0] ? p->lock : NULL);
-		json_string(j, "lock_held_by", p->holder[0] ? p->holder : NULL);
+		json_string(j, "lock_held_by", p->holder[0] && !p->had ? p->holder : NULL);
+		json_string(j, "lock_got_last_by", p->holder[0] && p->had ? p->holder : NULL);
 		collective_json(j, w, p);
 		json_close(j);
 	}
@@ -116,6 +117,34 @@ static void cycle_json(struct json *j, const struct where *w)
 	json_close(j);
 }
 
+/* One cycle, which begins with l. */
+static void locked_json(struct json *j, const struct where_locked *l)
+{
+	json_object(j, NULL);
+	number_json(j, "rank", l->rank);
+	json_uint(j, "pid", l->pid);
+	json_array(j, "threads");
+	for (uint32_t i = 0; i < l->of; i++) {
+		json_object(j, NULL);
+		json_uint(j, "thread", l[i].thread);
+		json_string(j, "waits_for", l[i].lock);
+		json_uint(j, "held_by", l[(i + 1) % l->of].thread);
+		json_seconds(j, "since_s", l[i].since);
+		json_close(j);
+	}
+	json_close(j);
+	json_close(j);
+}
+
+static void all_locked_json(struct json *j, const struct where *w)
+{
+	json_array(j, "lock_deadlocks");
+	for (size_t i = 0; i < w->n_locked; i += w->locked[i].of)
+		if (where_is_locked(&w->locked[i], WHERE_HANGS_LEAST))
+			locked_json(j, &w->locked[i]);
+	json_close(j);
+}
+
 static void left_out_json(struct json *j, const struct where *w)
 {
 	json_object(j, "left_out");
@@ -123,6 +152,7 @@ static void left_out_json(struct json *j, const struct where *w)
 	json_uint(j, "threads", w->threads_cut);
 	json_uint(j, "waits", w->waits_cut);
 	json_uint(j, "communicators", w->comms_cut);
+	json_uint(j, "locked_threads", w->locked_cut);
 	json_close(j);
 }
 
@@ -145,6 +175,7 @@ void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool
 	json_uint(&j, "threads", here->threads);
 	json_bool(&j, "all_wait_in_mpi", !v->n_absent && where_all_wait(here, WHERE_HANGS_LEAST));
 	cycle_json(&j, here);
+	all_locked_json(&j, here);
 	places_json(&j, here);
 	waits_json(&j, here);
 	left_out_json(&j, here);

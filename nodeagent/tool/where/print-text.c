@@ -122,8 +122,12 @@ static void print_lock(FILE *f, const struct where_place *p, int indent)
 {
 	if (!p->lock[0])
 		return;
-	fprintf(f, "%*s  waits for %s, which %s%s\n", 9 + indent, "", p->lock,
-		p->holder[0] ? p->holder : "nobody is known to have", p->holder[0] ? " has" : "");
+	if (p->holder[0])
+		fprintf(f, "%*s  waits for %s, which %s %s\n", 9 + indent, "", p->lock, p->holder,
+			p->had ? "got last" : "has");
+	else
+		fprintf(f, "%*s  waits for %s, which nobody is known to have\n", 9 + indent, "",
+			p->lock);
 }
 
 static void print_place(FILE *f, const struct where *w, const struct where_place *p, int indent)
@@ -259,11 +263,31 @@ static void print_head(FILE *f, const struct viewer *w, const struct live_view *
 			v->missing[i].host, v->missing[i].why == LIVE_GONE ? "ended" : "no answer");
 }
 
+static void print_locked(FILE *f, const struct where_locked *l)
+{
+	fprintf(f, "deadlock: thread %" PRIu32 " of ", l->thread);
+	if (l->rank == WHERE_NO_RANK)
+		fprintf(f, "process %" PRIu32, l->pid);
+	else
+		fprintf(f, "rank %" PRIu32, l->rank);
+	if (l->of == 1) {
+		fprintf(f, " waits for %s, which it has itself\n", l->lock);
+		return;
+	}
+	for (uint32_t i = 0; i < l->of; i++)
+		fprintf(f, "%s waits for %s, which thread %" PRIu32 " has", i ? ", which" : "",
+			l[i].lock, l[(i + 1) % l->of].thread);
+	fputc('\n', f);
+}
+
 static void print_hang(FILE *f, const struct where *w, bool all_seen)
 {
 	uint32_t ranks[CYCLE_MOST];
 	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, CYCLE_MOST);
 
+	for (size_t i = 0; i < w->n_locked; i += w->locked[i].of)
+		if (where_is_locked(&w->locked[i], WHERE_HANGS_LEAST))
+			print_locked(f, &w->locked[i]);
 	if (n) {
 		fprintf(f, "deadlock: rank %" PRIu32, ranks[0]);
 		for (size_t i = 1; i <= n; i++)

@@ -365,6 +365,69 @@ START_TEST(a_name_is_one_line)
 }
 END_TEST
 
+/* A cycle of n threads of a process, with locks whose names have this many bytes. */
+static void add_locked(struct where *w, uint32_t pid, uint32_t n, size_t bytes)
+{
+	static struct where_locked rows[WHERE_LOCKED_MAX + 1];
+
+	for (uint32_t i = 0; i < n; i++) {
+		rows[i] = (struct where_locked){
+			.rank = 7, .pid = pid, .thread = i, .of = n, .since = SECOND + i};
+		memset(rows[i].lock, 'm', bytes);
+	}
+	where_add_locked(w, rows);
+}
+
+/* Each cycle is there as a whole. */
+static void check_cycles(const struct where *w, const uint32_t *pids, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(w->locked[at].pid, pids[i]);
+		for (uint32_t k = 0; k < w->locked[at].of; k++) {
+			ck_assert_uint_eq(w->locked[at + k].pid, pids[i]);
+			ck_assert_uint_eq(w->locked[at + k].thread, k);
+		}
+		at += w->locked[at].of;
+	}
+	ck_assert_uint_eq(at, w->n_locked);
+}
+
+START_TEST(cycles_of_threads_come_whole_or_are_counted)
+{
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	add_locked(&a, 100, 2, 10);
+	add_locked(&a, 101, 1, 10);
+	add_locked(&b, 102, 60, 10);
+	add_locked(&b, 103, 4, 10);
+	ck_assert_uint_eq(b.n_locked, WHERE_LOCKED_MAX);
+	where_merge(&a, &b);
+	check_cycles(&a, (const uint32_t[]){100, 101, 102}, 3);
+	ck_assert_uint_eq(a.locked_cut, 4);
+	add_locked(&a, 104, WHERE_LOCKED_MAX + 1, 10);
+	ck_assert_uint_eq(a.locked_cut, 4 + WHERE_LOCKED_MAX + 1);
+	ck_assert(where_is_locked(&a.locked[0], SECOND));
+	ck_assert(!where_is_locked(&a.locked[0], SECOND + 1));
+	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
+	ck_assert_mem_eq(&b, &a, sizeof(a));
+}
+END_TEST
+
+START_TEST(a_packet_has_room_for_some_cycles_and_no_part_of_one)
+{
+	fill_places(WHERE_PLACES_MAX);
+	for (uint32_t i = 0; i < 8; i++)
+		add_locked(&a, i, 8, WHERE_LOCK_BYTES - 1);
+	ck_assert_ptr_null(where_unpack(&b, packed, where_pack(&a, packed)));
+	ck_assert_uint_gt(b.n_locked, 0);
+	ck_assert_uint_gt(b.locked_cut, 0);
+	ck_assert_uint_eq(b.n_locked + b.locked_cut, a.n_locked);
+	check_cycles(&b, (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7}, b.n_locked / 8);
+}
+END_TEST
+
 /* Any bytes: taken or refused, and what is taken is within its bounds. */
 START_TEST(packets_of_nobody_harm_nobody)
 {
@@ -372,6 +435,8 @@ START_TEST(packets_of_nobody_harm_nobody)
 
 	fill_places(20);
 	add_comm(&a, 9, 5, 4, 2);
+	add_locked(&a, 100, 3, 10);
+	add_locked(&a, 101, 1, 10);
 	for (int round = 0; round < 5000; round++) {
 		n = where_pack(&a, packed);
 		if (round % 5 == 0)
@@ -380,7 +445,12 @@ START_TEST(packets_of_nobody_harm_nobody)
 			packed[throw_dice(&dice, (uint32_t)n)] =
 				(unsigned char)throw_dice(&dice, 256);
 		if (where_unpack(&b, packed, n))
-			ck_assert_uint_eq(b.n_places + b.n_comms + b.n_waits + b.nodes, 0);
+			ck_assert_uint_eq(
+				b.n_places + b.n_comms + b.n_waits + b.n_locked + b.nodes, 0);
+		for (size_t at = 0; at < b.n_locked; at += b.locked[at].of) {
+			ck_assert_uint_gt(b.locked[at].of, 0);
+			ck_assert_uint_le(b.locked[at].of, b.n_locked - at);
+		}
 		ck_assert_uint_le(b.n_places, WHERE_PLACES_MAX);
 		ck_assert_uint_le(b.n_comms, WHERE_COMMS_MAX);
 		ck_assert_uint_le(where_pack(&b, packed), WHERE_PACKED_MOST);
@@ -410,6 +480,8 @@ int main(void)
 	tcase_add_test(p, what_does_not_fit_is_counted_and_the_places_with_most_threads_stay);
 	tcase_add_test(p, a_packet_comes_back_as_it_was);
 	tcase_add_test(p, a_name_is_one_line);
+	tcase_add_test(p, cycles_of_threads_come_whole_or_are_counted);
+	tcase_add_test(p, a_packet_has_room_for_some_cycles_and_no_part_of_one);
 	tcase_add_test(p, packets_of_nobody_harm_nobody);
 	suite_add_tcase(suite, p);
 	return run_suite(suite);
