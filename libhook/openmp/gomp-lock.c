@@ -2,10 +2,11 @@
 /*
  * Locks, critical and ordered regions of libgomp. A lock is tried first, so that only a thread
  * that has to wait says so to others. LLVM's functions come here, too: ompt.c records that a lock
- * is taken, but hears that it is given back only afterwards.
+ * is taken, but hears that it is given back only afterwards, and may take a test for a wait.
  */
 #include "libhook/openmp/gomp.h"
 #include "libhook/openmp/locks.h"
+#include "libhook/openmp/ompt-frames.h"
 #include "shm/atomic.h"
 
 #define TEAM_SPREAD 0x9e3779b97f4a7c15u
@@ -37,7 +38,9 @@ static void take(enum gomp_row row, enum gomp_row try, void *lock, const void *c
 
 	*(void **)&real = vftr_gomp_find(row, caller, &g);
 	if (!g) {
+		vftr_frames_sets_lock(true);
 		real(lock);
+		vftr_frames_sets_lock(false);
 		return;
 	}
 	wait = vftr_construct(CONSTRUCT_LOCK_WAIT, vftr_gomp_site(caller), NULL);

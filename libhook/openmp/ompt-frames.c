@@ -22,6 +22,8 @@ struct stack {
 	uint32_t over;	     /* begun when there was no room */
 	uint64_t lock_since; /* 0: none is asked for */
 	const void *lock_address, *lock;
+	uint32_t lock_open; /* the region of the wait for it, if its begin is recorded */
+	bool sets_lock;
 	const void *caller; /* of the function that comes next, if we are in between */
 };
 
@@ -203,24 +205,38 @@ static void want_no_lock(void)
 	own.lock_since = 0;
 }
 
+void vftr_frames_sets_lock(bool sets)
+{
+	own.sets_lock = sets;
+}
+
 void vftr_frames_lock_wanted(const void *address, const void *lock)
 {
+	if (own.lock_since && own.lock_open)
+		vftr_wait(RECORD_EXIT, own.lock_open, OPENMP_TURN); /* it has got nothing */
 	want_no_lock();
-	own.lock_since = clock_counter();
 	own.lock_address = vftr_frames_site(address);
 	own.lock = lock;
+	own.lock_open = 0;
+	if (own.sets_lock) {
+		own.lock_open = vftr_construct(CONSTRUCT_LOCK_WAIT, own.lock_address, NULL);
+		vftr_wait(0, own.lock_open, vftr_lock_bits(lock, 0));
+	}
+	own.lock_since = clock_counter();
 	vftr_lock_wanted(lock);
 }
 
 void vftr_frames_lock_got(bool again)
 {
 	const uint64_t bits = again ? 0 : vftr_lock_bits(own.lock, 0);
-	uint32_t region;
+	uint32_t region = own.lock_open;
 
 	if (!own.lock_since)
 		return;
-	region = vftr_construct(CONSTRUCT_LOCK_WAIT, own.lock_address, NULL);
-	vftr_wait_since(own.lock_since, region, bits);
+	if (!region) {
+		region = vftr_construct(CONSTRUCT_LOCK_WAIT, own.lock_address, NULL);
+		vftr_wait_since(own.lock_since, region, bits);
+	}
 	vftr_wait(RECORD_EXIT, region, bits);
 	want_no_lock();
 }

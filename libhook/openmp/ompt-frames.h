@@ -53,9 +53,12 @@ void vftr_frames_called_from(const void *caller);
 
 /*
  * vftr_frames_lock_wanted(): the thread wants a lock. vftr_frames_lock_got(): it has got it; again:
- * it had the lock before. Only the second function records, as some runtimes report omp_test_lock()
- * as omp_set_lock(), and do not report a test that failed.
+ * it had the lock before. The wait is recorded by the second function, as some runtimes report
+ * omp_test_lock() as omp_set_lock(), and do not report a test that failed; or by each its part,
+ * while gomp-lock.c says by vftr_frames_sets_lock() that the thread is in omp_set_lock() or
+ * omp_set_nest_lock().
  */
+void vftr_frames_sets_lock(bool sets);
 void vftr_frames_lock_wanted(const void *address, const void *lock);
 void vftr_frames_lock_got(bool again);
 
