@@ -118,4 +118,37 @@ test_expect 'a node whose agent is killed is named, and so is one that is stoppe
 	wait $program
 	wait $agents || :'
 
+# same_moment DIR: a snapshot that was written after the view, of a process that does nothing new in
+# between: calls and own time of each call path, but for that of the one that waits
+same_moment() {
+	limit "$VFTR" top -s "$1" -1j >view
+	echo >"$1/viewed"
+	wait_for 30 "[ $1/plain_all.json -nt $1/viewed ]"
+	limit "$VFTR" top -s "$1" -1j >after
+	jq -c '[.paths[] | select(.path != "wait_for_end<main<init") | [.path, .calls, .t_excl_s]] | sort' view >is
+	jq -c '[.paths[] | select(.path != "wait_for_end<main<init") | [.path, .calls, .t_excl_s]] | sort' after >still
+	jq -c '[.stacks[] | select(.path != "wait_for_end<main<init") | [.path, .calls, .t_excl_s]] | sort' "$1/plain_all.json" >written
+	cmp is still
+}
+
+test_expect 'calls and own times are those of the JSON that is written at the same moment' '
+	cc_traced "$BIN/plain" "$T/live/app-live.c"
+	mkdir moment
+	VFTR_SESSION=moment limit "$AGENT" -q -k agent.write_every_s=1 -k profile.sample=0 -o "$PWD/moment" -- \
+		"$BIN/plain" "$PWD/moment" &
+	agent=$!
+	wait_for 60 "[ -s moment/plain_all.json ]"
+	touch moment/stop
+	wait_for 60 "limit $VFTR top -s moment -1j | jq -e \".total.calls_per_s == 0 and (.paths | any(.path == \\\"wait_for_end<main<init\\\"))\""
+	wait_for 60 "same_moment moment"
+	cat is
+	[ "$(jq length is)" -ge 5 ]
+	is "$(jq length is)" "$(jq length written)"
+	jq -e --slurpfile w written "[., \$w[0]] | transpose | all(.[];
+		.[0][:2] == .[1][:2] and (.[0][2] - .[1][2] | fabs) < 1e-6)" is
+	is "$(jq .total.calls view)" "$(jq "[.stacks[].calls] | add" moment/plain_all.json)"
+	is 12345 "$(jq ".paths[] | select(.path == \"counted<main<init\").calls" view)"
+	touch moment/end
+	status_of 0 wait $agent'
+
 done_testing
