@@ -17,6 +17,7 @@ const NARROW = { viewport: { width: 400, height: 800 } };
 async function pageOf(browser, how = {}) {
 	const context = await browser.newContext({ offline: true, viewport: { width: 1200, height: 900 }, ...how });
 	const page = await context.newPage(), requests = [], errors = [];
+	page.setDefaultTimeout(120000); // a busy machine; the test has a limit of its own
 	page.on("request", r => requests.push(r.url()));
 	page.on("pageerror", e => errors.push(String(e)));
 	page.on("console", m => ["error", "warning"].includes(m.type()) && errors.push(m.text()));
