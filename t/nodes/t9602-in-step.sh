@@ -77,7 +77,7 @@ for mpi in $(mpi_list); do
 				</dev/null >out 2>err || traced=$?
 			# MPICH gives the status of the first or of those it has killed then
 			case $mpi.$what.$traced in
-			mpich.early.7 | mpich.early.9 | mpich.kill.9 | mpich.kill.15) ;;
+			mpich.early.[79] | mpich.kill.9 | mpich.kill.15 | mpich.last.9 | mpich.last.15) ;;
 			*) is $untraced $traced "status with $what" || { cat out err; false; } ;;
 			esac
 			wait_for 10 "[ -s app.${mpi}_all.json ]"
