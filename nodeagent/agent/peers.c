@@ -33,7 +33,6 @@
 #define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
 #define HURRIED_S  1.5	/* before SIGKILL, the others are waited for so long */
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
-#define FINISH_S   0.5	/* whoever ends by itself waits so long for agent 0's word */
 #define JOIN_PART  12	/* of the deadline: who is to stop waits so long for those whom it joins */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
 
@@ -42,6 +41,8 @@
 /* States wait so long for those of other agents (net/route.h). */
 #define STATE_HOLD_S 1.0
 #define BUSY_HOLD_S  0.2
+/* Whoever ends by itself waits so long for agent 0's word, which comes after its own. */
+#define FINISH_S (STATE_HOLD_S + 0.5)
 
 struct finish {
 	uint64_t run;	   /* its number */
@@ -253,9 +254,7 @@ void peers_refuse(struct agent *a)
 
 static struct job_state present_state(const struct agent *a, int what)
 {
-	struct job_state s = {.what = what,
-		.ever = (int)a->host.n_ever,
-		.sends = what == JOB_DONE && matching_has_news(&a->host)};
+	struct job_state s = {.what = what, .ever = (int)a->host.n_ever};
 
 	for (const struct process *p = a->host.processes; p; p = p->next) {
 		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
@@ -284,12 +283,24 @@ static bool is_known(const struct agent *a, const struct job_state *said, const 
 	       !s->ever;
 }
 
+/* Without a process there is no more of it than when that was said last. */
+static bool has_news(const struct agent *a, const struct job_state *said, const struct job_state *s)
+{
+	if (s->what == JOB_BUSY || !a->host.n_ever)
+		return false;
+	if (said->what != JOB_BUSY && said->what != -1 && said->ever == s->ever &&
+		said->ended == s->ended)
+		return said->sends;
+	return matching_has_news(&a->host);
+}
+
 static void tell_state(struct agent *a, int what)
 {
 	struct job_state s = present_state(a, what), *said = &of(a)->said;
 	const bool known = is_known(a, said, &s);
 	const bool soon = what == JOB_BUSY || said->what == -1;
 
+	s.sends = has_news(a, said, &s);
 	if (!memcmp(&s, said, sizeof(s)))
 		return;
 	*said = s;
@@ -461,9 +472,10 @@ void peers_clock(struct agent *a, bool last)
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	struct profile_number **numbers, size_t *n_numbers)
 {
-	int error = collate_run(a->host.transport, node,
-		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
+	int error;
 
+	error = collate_run(a->host.transport, node,
+		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {
 		/* all node profiles are in files: who started us makes the summary of them */
 		profile_free(*whole);

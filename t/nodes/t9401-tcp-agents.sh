@@ -115,6 +115,34 @@ test_expect '... also one that joins the others when the signal comes' '
 	statuses joins 3 0
 	is 2 "$(json joins/service_all.json .ranks)"'
 
+test_if 'command -v mpirun.openmpi && command -v mpicc.openmpi' 'no Open MPI' \
+	'messages one way, and agents that linger: one that is idle has told of them before the end' '
+	cat >oneway.c <<-END
+	#include <mpi.h>
+	#include <unistd.h>
+	int main(int argc, char **argv)
+	{
+		int rank, x = 0;
+
+		MPI_Init(&argc, &argv);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		for (int i = 0; i < 100; i++) {
+			if (rank == 1)
+				MPI_Send(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+			else if (rank == 0)
+				MPI_Recv(&x, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		}
+		MPI_Finalize();
+		return 0;
+	}
+	END
+	mpicc_traced openmpi "$BIN/oneway" "$PWD/oneway.c"
+	three oneway -k agent.linger_s=4
+	limit $(nodes_mpirun 1) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=oneway -np 3 "$BIN/oneway"
+	statuses oneway 0 0 0
+	all=oneway/$(cd oneway && echo *_all.json)
+	is "100 0 0" "$(json $all ".matching | \"\(.pairs | add) \(.unmatched_sends | add) \(.unmatched_recvs | add)\"")"'
+
 test_if 'mpi_list | grep -x openmpi' 'no Open MPI here' \
 	'MPI ranks beside a plain process, agents without MPI: one summary, messages matched' '
 	mpicc_traced openmpi "$BIN/match" "$T/mpi/program/app-mpi-match.c" -pthread
