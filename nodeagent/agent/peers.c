@@ -474,6 +474,8 @@ int peers_collate(struct agent *a, const struct profile *node, struct profile **
 {
 	int error;
 
+	if (a->several && !of(a)->finish_said && a->host.transport)
+		collate_unasked(a->host.transport);
 	error = collate_run(a->host.transport, node,
 		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {

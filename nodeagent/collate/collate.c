@@ -243,6 +243,12 @@ static void make_numbers(struct collate_plan *plan, const struct profile *whole)
 	free(all);
 }
 
+void collate_unasked(struct transport *transport)
+{
+	if (transport->plan)
+		transport->plan->unasked = true;
+}
+
 void collate_tell(struct transport *transport, const char *name, double seconds)
 {
 	struct collate_plan *plan = transport->plan;
@@ -270,6 +276,8 @@ static int await_numbers(
 		const double look = transport_now() + ASKED_S;
 		int who, error;
 
+		if (!transport->plan->in_place) /* SIGTERM may have come meanwhile */
+			until = transport_now() + ending_left(until - transport_now(), KEEP_S);
 		error = collate_await(transport, sent->to, TAG_DOWN, buf, bytes, &who,
 			look < until ? look : until);
 		if (error != -ETIMEDOUT || transport_now() >= until)
@@ -356,17 +364,20 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 static int run_other(struct transport *transport, struct pieces *p, double begin, double s,
 	struct profile_number **numbers, size_t *n_numbers)
 {
+	const struct collate_plan *plan = transport->plan;
 	struct delivery sent = {0};
+	double numbers_s = 1.25 * s;
 	int error;
 
+	if (plan->in_place)
+		numbers_s = FOREVER_S;
+	else if (!plan->unasked)
+		numbers_s += WRITING_S;
 	take_children(transport, p, begin, s);
 	pieces_join(p);
 	error = deliver(transport, p, begin, s, &sent);
 	if (!error)
-		error = receive_numbers(transport, &sent, numbers, n_numbers,
-			begin + (transport->plan->in_place
-						? FOREVER_S
-						: 1.25 * s + ending_left(WRITING_S, KEEP_S)));
+		error = receive_numbers(transport, &sent, numbers, n_numbers, begin + numbers_s);
 	if (!sent.leaves)
 		free(sent.buf);
 	return error;

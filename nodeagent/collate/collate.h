@@ -47,6 +47,10 @@ const char *collate_host_of(const struct transport *transport, int rank);
 int collate_run(struct transport *transport, const struct profile *mine, double deadline_s,
 	struct profile **whole, struct profile_number **numbers, size_t *n_numbers);
 
+/* To be called before collate_run() by an agent that ends by itself, while the job goes on: it does
+ * not wait longer for numbers than for anything else. */
+void collate_unasked(struct transport *transport);
+
 /*
  * At agent 0, after collate_run(), when the summary is written: gives all others their numbers, and
  * the job's name, which is not sent if it has 256 characters or more. Takes at most `seconds`.

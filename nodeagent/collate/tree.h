@@ -36,6 +36,7 @@ struct collate_plan {
 	bool cut_off;	       /* our own MPI has gone */
 	char root_host[64];    /* of agent 0; cut if it is longer */
 	char name[NAME_BYTES]; /* of the job, by agent 0, in this run; "": not known */
+	bool unasked;	       /* agent 0 has not said that the run is over */
 	bool in_place;	       /* this process is the proxy of a dead agent, and takes its place */
 	bool over;	       /* in_place: agent 0 has said that the job is over */
 	bool together;	       /* ... and all agents leave together */
