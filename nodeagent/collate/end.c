@@ -66,23 +66,32 @@ static bool ends_by_leaving(const struct transport *transport)
 	return transport->await_left && transport->plan && transport->plan->complete;
 }
 
-/* At agent 0. False: not all have left in time, or one does not know that it may: it says goodbye.
- */
+/* Who missed its numbers does not know that it may leave after those below it, and says goodbye: it
+ * leaves alone, while agent 0 waits for the others. */
+static void answer_goodbyes(struct transport *transport)
+{
+	const uint64_t end[2] = {0};
+	size_t bytes;
+	void *buf;
+	int who;
+
+	while (!transport->receive(
+		transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who, transport_now())) {
+		free(buf);
+		transport_to_one(transport, who, TAG_END, end, sizeof(end), transport_now() + 1);
+	}
+}
+
+/* At agent 0. False: not all have left in time. */
 static bool await_all_left(struct transport *transport, double until)
 {
 	for (;;) {
 		const double look = transport_now() + LOOK_S;
-		size_t bytes;
-		void *buf;
-		int who;
 
 		if (transport->await_left(transport, look < until ? look : until))
 			return true;
 		answer_orphans(transport);
-		if (!transport->receive(transport, TRANSPORT_ANY, TAG_BYE, &buf, &bytes, &who, 0)) {
-			free(buf);
-			return false;
-		}
+		answer_goodbyes(transport);
 		if (transport_now() >= until)
 			return false;
 	}
