@@ -188,7 +188,8 @@ static struct channel *channel_for(struct match *m, const struct match_send *s)
 	return c;
 }
 
-static void send_elsewhere(struct match *m, const struct match_send *s)
+static __attribute__((noinline, cold)) void send_elsewhere(
+	struct match *m, const struct match_send *s)
 {
 	if (s->flags & MATCH_VOID)
 		return;
@@ -202,7 +203,7 @@ void match_send(struct match *m, const struct match_send *s)
 	struct channel *c;
 	struct send *mine;
 
-	if (s->destination == MATCH_ELSEWHERE) {
+	if (__builtin_expect(s->destination == MATCH_ELSEWHERE, 0)) {
 		send_elsewhere(m, s);
 		return;
 	}
