@@ -153,27 +153,32 @@ uint32_t gather_peer(const struct gather_from *from, uint32_t peer)
 	return PROFILE_ELSEWHERE;
 }
 
+/* All sends first: neighbouring peers' are easier to add up where they follow each other. */
 static void add_pairs(const struct gather_from *g, const struct traffic_sums *s)
 {
 	EACH(const struct traffic_peer, from, s->peers, s->n_peers) {
-		uint32_t peer = gather_peer(g, from->peer);
 		struct profile_pair *to;
 
-		if (from->sends) {
-			to = profile_add(g->out, PROFILE_PAIRS);
-			to->from = g->rank;
-			to->to = peer;
-			to->sends = from->sends;
-			to->bytes_sent = from->bytes_sent;
-		}
-		if (from->receives) {
-			to = profile_add(g->out, PROFILE_PAIRS);
-			to->from = peer;
-			to->to = g->rank;
-			to->receives = from->receives;
-			to->bytes_received = from->bytes_received;
-		}
+		if (!from->sends)
+			continue;
+		to = profile_add(g->out, PROFILE_PAIRS);
+		to->from = g->rank;
+		to->to = gather_peer(g, from->peer);
+		to->sends = from->sends;
+		to->bytes_sent = from->bytes_sent;
 	}
+	EACH(const struct traffic_peer, from, s->peers, s->n_peers) {
+		struct profile_pair *to;
+
+		if (!from->receives)
+			continue;
+		to = profile_add(g->out, PROFILE_PAIRS);
+		to->from = gather_peer(g, from->peer);
+		to->to = g->rank;
+		to->receives = from->receives;
+		to->bytes_received = from->bytes_received;
+	}
+	profile_pairs_make_room(g->out);
 }
 
 static void add_sizes(const struct gather_from *g, const struct traffic_sums *s)

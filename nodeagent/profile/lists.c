@@ -170,8 +170,7 @@ static void join_rank_ranges(struct profile *p)
 void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *renumber_a,
 	const uint32_t *renumber_b)
 {
-	profile_pairs_fold(a, b->pair_ranks);
-	profile_pairs_fold(b, a->pair_ranks);
+	profile_pairs_join(a, b, PROFILE_PAIRS_MAX, PROFILE_PAIRS_GROUPED);
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
 		if (profile_schema[i].rest == OWN)
 			continue;
@@ -179,7 +178,6 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 		profile_renumber_stacks(b, i, renumber_b);
 		merge_list(a, b, i);
 	}
-	profile_pairs_limit(a, PROFILE_PAIRS_MAX);
 	profile_waits_limit(a);
 	profile_files_limit(a, PROFILE_FILES_MAX);
 	join_rank_ranges(a);
@@ -279,9 +277,10 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 		if (profile_schema[i].rest == OWN)
 			continue;
 		profile_renumber_stacks(p, i, to);
-		profile_combine(p, i);
+		if (i != PROFILE_PAIRS)
+			profile_combine(p, i);
 	}
-	profile_pairs_limit(p, PROFILE_PAIRS_MAX);
+	profile_pairs_settle(p);
 	profile_files_limit(p, PROFILE_FILES_MAX);
 	join_rank_ranges(p);
 }

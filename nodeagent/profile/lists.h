@@ -60,11 +60,22 @@ void profile_drop_list(struct profile *p, enum profile_list which);
 /*
  * pairs.c. fold: puts groups of `ranks` ranks, a power of 2, in place of the ranks in pairs[]
  * and thread_pairs[], and PROFILE_ELSEWHERE in place of those that have no groups, see pair_ranks.
- * limit: the same with the smallest groups by which each list has at most
- * `most` entries. valid: NULL, or what is wrong with the lists.
+ * limit: if one of the lists has more than `most` entries, or pair_ranks is not 0 already, the
+ * same with the smallest groups by which each list has at most `left`, which is not more than
+ * `most`. join: what limit would do with the lists of both together, but before that is done: then
+ * they never need room for more. valid: NULL, or what is wrong with the lists.
  */
 void profile_pairs_fold(struct profile *p, uint32_t ranks);
-void profile_pairs_limit(struct profile *p, size_t most);
+void profile_pairs_limit(struct profile *p, size_t most, size_t left);
+void profile_pairs_join(struct profile *a, struct profile *b, size_t most, size_t left);
+/*
+ * For a list pairs[] to whose end ranks were added one by one, in any order: groups them by
+ * pair_ranks, sorts all, adds up those of one key, and limits them to PROFILE_PAIRS_MAX or
+ * PROFILE_PAIRS_GROUPED. make_room, between such additions: the same once there are so many
+ * that a node of a large job would need much memory for all.
+ */
+void profile_pairs_settle(struct profile *p);
+void profile_pairs_make_room(struct profile *p);
 /* Groups thread_pairs[], which came later, by pair_ranks. */
 void profile_pairs_group_threads(struct profile *p);
 const char *profile_pairs_valid(const struct profile *p);

@@ -5,9 +5,10 @@
  * other nodes become PROFILE_ELSEWHERE, then all ranks beyond the MPI job, while 2, 4, 8 ...
  * neighbouring ranks of that are taken as one, pair_ranks of the profile, until they are few.
  * That number is the least that will do for the whole, whatever the order of merging:
- * a part never needs a greater one.
+ * a part never needs a greater one, and the whole is above the limit if a part is.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"
@@ -41,30 +42,43 @@ static size_t end_of_row(const struct profile *p, size_t i)
 	return i;
 }
 
-/* Doubles the size of groups: merges two sorted rows into one. */
+/* Merges two sorted rows, of which the second one begins at `middle`, into one. */
+static void fold_rows(struct profile_pair *out, size_t *n, struct profile_pair *rows, size_t middle,
+	size_t end, uint32_t ranks)
+{
+	size_t i = 0, k = middle;
+
+	while (i < middle || k < end) {
+		const bool first = k == end || (i < middle && group_of(rows[i].to, ranks) <=
+								      group_of(rows[k].to, ranks));
+
+		put_pair(out, n, &rows[first ? i++ : k++], ranks);
+	}
+}
+
+/* Doubles the size of groups, in place: two rows at a time are elsewhere meanwhile. */
 static void fold_pairs(struct profile *p, uint32_t ranks)
 {
-	struct profile_pair *out = xcalloc(p->n_pairs, sizeof(*out));
-	size_t n = 0, end;
+	struct profile_pair *rows = NULL;
+	size_t n = 0, room = 0, end;
 
 	for (size_t i = 0; i < p->n_pairs; i = end) {
 		const size_t middle = end_of_row(p, i);
-		size_t k = middle;
 
 		end = middle;
 		if (end < p->n_pairs &&
 			group_of(p->pairs[end].from, ranks) == group_of(p->pairs[i].from, ranks))
 			end = end_of_row(p, end);
-		while (i < middle || k < end) {
-			const bool first =
-				k == end || (i < middle && group_of(p->pairs[i].to, ranks) <=
-								   group_of(p->pairs[k].to, ranks));
-
-			put_pair(out, &n, &p->pairs[first ? i++ : k++], ranks);
+		if (end - i > room) {
+			room = end - i;
+			rows = xrealloc(rows, room * sizeof(*rows));
 		}
+		memcpy(rows, &p->pairs[i], (end - i) * sizeof(*rows));
+		fold_rows(p->pairs, &n, rows, middle - i, end - i, ranks);
 	}
-	free(p->pairs);
-	p->pairs = out;
+	free(rows);
+	if (n < p->n_pairs)
+		p->pairs = xrealloc(p->pairs, n * sizeof(*p->pairs));
 	p->n_pairs = n;
 }
 
@@ -134,10 +148,115 @@ void profile_pairs_group_threads(struct profile *p)
 		fold_thread_pairs(p, p->pair_ranks);
 }
 
-void profile_pairs_limit(struct profile *p, size_t most)
+static uint32_t larger_groups(const struct profile *p)
 {
-	while ((p->n_pairs > most || p->n_thread_pairs > most) && p->pair_ranks < PROFILE_UNRANKED)
-		profile_pairs_fold(p, p->pair_ranks ? 2 * p->pair_ranks : 1);
+	return p->pair_ranks ? 2 * p->pair_ranks : 1;
+}
+
+void profile_pairs_limit(struct profile *p, size_t most, size_t left)
+{
+	while (p->pair_ranks < PROFILE_UNRANKED) {
+		const size_t now = p->pair_ranks ? left : most;
+
+		if (p->n_pairs <= now && p->n_thread_pairs <= now)
+			break;
+		profile_pairs_fold(p, larger_groups(p));
+	}
+}
+
+/* Whether a list has more than `most` entries in a and b together. */
+static bool are_more(
+	const struct profile *a, const struct profile *b, enum profile_list which, size_t most)
+{
+	const struct profile_schema *s = &profile_schema[which];
+	size_t n_x, n_y, n = 0;
+	const char *x = profile_records(a, s, &n_x), *y = profile_records(b, s, &n_y);
+
+	if (n_x + n_y <= most)
+		return false;
+	for (; n_x && n_y && n + (n_x > n_y ? n_x : n_y) <= most; n++) {
+		const int order = profile_record_cmp(s, x, y);
+
+		if (order <= 0) {
+			x += s->bytes;
+			n_x--;
+		}
+		if (order >= 0) {
+			y += s->bytes;
+			n_y--;
+		}
+	}
+	return n + n_x + n_y > most;
+}
+
+void profile_pairs_join(struct profile *a, struct profile *b, size_t most, size_t left)
+{
+	profile_pairs_fold(a, b->pair_ranks);
+	profile_pairs_fold(b, a->pair_ranks);
+	while (a->pair_ranks < PROFILE_UNRANKED) {
+		const size_t now = a->pair_ranks ? left : most;
+
+		if (!are_more(a, b, PROFILE_PAIRS, now) &&
+			!are_more(a, b, PROFILE_THREAD_PAIRS, now))
+			break;
+		profile_pairs_fold(a, larger_groups(a));
+		profile_pairs_fold(b, a->pair_ranks);
+	}
+}
+
+/* Before they are sorted: those of one group often follow each other. */
+static void group_neighbours(struct profile *p)
+{
+	size_t n = 0;
+
+	if (p->pair_ranks)
+		put_elsewhere(p, PROFILE_PAIRS, p->pair_ranks);
+	for (size_t i = 0; i < p->n_pairs; i++)
+		put_pair(p->pairs, &n, &p->pairs[i], p->pair_ranks ? p->pair_ranks : 1);
+	p->n_pairs = n;
+}
+
+struct place {
+	uint64_t key, at; /* the two ranks; in pairs[] */
+};
+
+ORDER_BY(place_cmp, struct place, RISING(key) ?: RISING(at))
+
+/* As profile_combine(), but sorts the keys alone: of millions, the records are far apart. */
+static void combine_pairs(struct profile *p)
+{
+	struct place *places = xmalloc((p->n_pairs + 1) * sizeof(*places));
+	struct profile_pair *out;
+	size_t n = 0, distinct = 0;
+
+	for (size_t i = 0; i < p->n_pairs; i++)
+		places[i] = (struct place){(uint64_t)p->pairs[i].from << 32 | p->pairs[i].to, i};
+	qsort(places, p->n_pairs, sizeof(*places), place_cmp);
+	for (size_t i = 0; i < p->n_pairs; i++)
+		distinct += !i || places[i].key != places[i - 1].key;
+	out = xcalloc(distinct, sizeof(*out));
+	for (size_t i = 0; i < p->n_pairs; i++)
+		put_pair(out, &n, &p->pairs[places[i].at], 1);
+	free(places);
+	free(p->pairs);
+	p->pairs = out;
+	p->n_pairs = n;
+}
+
+void profile_pairs_settle(struct profile *p)
+{
+	if (p->n_pairs) {
+		group_neighbours(p);
+		combine_pairs(p);
+	}
+	profile_pairs_limit(p, PROFILE_PAIRS_MAX, PROFILE_PAIRS_GROUPED);
+}
+
+/* At least half as many as are kept come between two of these: each of them sorts all. */
+void profile_pairs_make_room(struct profile *p)
+{
+	if (p->n_pairs > PROFILE_PAIRS_MAX + PROFILE_PAIRS_MAX / 2)
+		profile_pairs_settle(p);
 }
 
 const char *profile_pairs_valid(const struct profile *p)

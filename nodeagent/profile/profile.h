@@ -45,9 +45,10 @@ struct profile_clock {
 	uint64_t check_max_ns, check_rms_ns;
 };
 
-#define PROFILE_PAIRS_MAX (1u << 21) /* if there are more, ranks are grouped: pair_ranks */
-#define PROFILE_FILES_MAX (1u << 15) /* entries of posix_files[]: further files are one */
-#define PROFILE_LATE_MAX  16	     /* late ranks told apart in waits[] of one kind at one stack */
+#define PROFILE_PAIRS_MAX     (1u << 21) /* if there are more, ranks are grouped: pair_ranks ... */
+#define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
+#define PROFILE_FILES_MAX     (1u << 15) /* entries of posix_files[]: further files are one */
+#define PROFILE_LATE_MAX      16 /* late ranks told apart in waits[] of one kind at one stack */
 
 /*
  * Sends matched with receives (match/match.h): their numbers by label and reason. lost: by their

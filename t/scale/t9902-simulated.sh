@@ -14,6 +14,11 @@ test_expect 'any number of agents: the summary is that of all node profiles in o
 	small 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
 	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]'
 
+# 1536 ranks: 2359296 pairs; a half of the nodes has 1769472, which are not grouped
+test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' 'more pairs of ranks than are kept: the same' '
+	small shape=all ranks=48 stacks=50 32
+	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 1 ]'
+
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
 

@@ -162,14 +162,10 @@ static void make_messages(struct profile *p, struct dice *d)
 	}
 }
 
-ORDER_BY(pair_cmp, struct profile_pair, RISING(from) ?: RISING(to))
-
-static void add_pair(struct profile *p, size_t *cap, uint32_t from, uint32_t to, bool sends)
+static void add_pair(struct profile *p, uint32_t from, uint32_t to, bool sends)
 {
-	struct profile_pair *q;
+	struct profile_pair *q = profile_add(p, PROFILE_PAIRS);
 
-	p->pairs = grow(p->pairs, p->n_pairs, cap, sizeof(*p->pairs));
-	q = &p->pairs[p->n_pairs++];
 	*q = (struct profile_pair){.from = from, .to = to};
 	q->sends = sends ? 1000 : 0;
 	q->bytes_sent = sends ? 8000000 : 0;
@@ -181,34 +177,21 @@ static void add_pair(struct profile *p, size_t *cap, uint32_t from, uint32_t to,
 static void make_pairs(struct profile *p, const struct job_shape *s, int node)
 {
 	const uint32_t first = (uint32_t)node * s->ranks, world = p->world_size;
-	size_t cap = 0, kept = 0;
+	const uint32_t n = s->traffic == SHAPE_ALL ? world : SIDES;
 
 	for (uint32_t r = first; r < first + s->ranks; r++) {
-		const uint32_t n = s->traffic == SHAPE_ALL ? world : SIDES;
+		for (uint32_t k = 0; k < 2 * n; k++) {
+			const uint32_t peer =
+				s->traffic == SHAPE_ALL ? k % n : neighbour(world, r, (int)(k % n));
 
-		for (uint32_t k = 0; k < n; k++) {
-			const uint32_t to =
-				s->traffic == SHAPE_ALL ? k : neighbour(world, r, (int)k);
-
-			add_pair(p, &cap, r, to, true);
-			add_pair(p, &cap, to, r, false);
+			if (k < n)
+				add_pair(p, r, peer, true);
+			else
+				add_pair(p, peer, r, false);
 		}
+		profile_pairs_make_room(p);
 	}
-	qsort(p->pairs, p->n_pairs, sizeof(*p->pairs), pair_cmp);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		struct profile_pair *q = kept ? &p->pairs[kept - 1] : NULL;
-
-		if (!q || q->from != p->pairs[i].from || q->to != p->pairs[i].to) {
-			p->pairs[kept++] = p->pairs[i];
-			continue;
-		}
-		q->sends += p->pairs[i].sends;
-		q->bytes_sent += p->pairs[i].bytes_sent;
-		q->receives += p->pairs[i].receives;
-		q->bytes_received += p->pairs[i].bytes_received;
-	}
-	p->n_pairs = kept;
-	profile_pairs_limit(p, PROFILE_PAIRS_MAX);
+	profile_pairs_settle(p);
 }
 
 static void make_ranks(struct profile *p, const struct job_shape *s, int node, struct dice *d)

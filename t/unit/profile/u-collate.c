@@ -210,10 +210,10 @@ START_TEST(pairs_of_ranks_are_bounded)
 	assert_valid(p);
 	p = profile_merge(p, all_to_all(WORLD / 2, WORLD / 2, WORLD));
 	assert_valid(p);
-	ck_assert_uint_eq(p->pair_ranks, 2);
-	ck_assert_uint_eq(p->n_pairs, WORLD / 2 * WORLD / 2);
+	ck_assert_uint_eq(p->pair_ranks, 8); /* with 4 there would be 262144 */
+	ck_assert_uint_eq(p->n_pairs, WORLD / 8 * WORLD / 8);
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		ck_assert(p->pairs[i].from % 2 == 0 && p->pairs[i].to % 2 == 0);
+		ck_assert(p->pairs[i].from % 8 == 0 && p->pairs[i].to % 8 == 0);
 		sends += p->pairs[i].sends;
 		receives += p->pairs[i].receives;
 	}
@@ -230,8 +230,67 @@ START_TEST(pairs_of_ranks_are_bounded)
 	ck_assert_uint_eq(q->pair_ranks, 4);
 	ck_assert_uint_eq(q->pairs[0].sends, 4 + 16);
 	p = profile_merge(q, p);
-	ck_assert_uint_eq(p->pair_ranks, 4);
+	ck_assert_uint_eq(p->pair_ranks, 8);
 	profile_free(p);
+}
+END_TEST
+
+/* From each of n ranks to each of `to` others, as pairs[] has them. */
+static struct profile *rows(uint32_t first, uint32_t n, uint32_t to)
+{
+	struct profile *p = profile_new();
+
+	p->pairs = xcalloc((size_t)n * to, sizeof(*p->pairs));
+	p->n_pairs = (size_t)n * to;
+	for (uint32_t i = 0; i < n * to; i++)
+		p->pairs[i] = (struct profile_pair){
+			.from = first + i / to, .to = i % to, .sends = 1, .bytes_sent = 8};
+	return p;
+}
+
+START_TEST(pairs_are_exact_up_to_the_limit)
+{
+	struct profile *p = profile_merge(rows(0, 512, 2048), rows(512, 512, 2048));
+
+	ck_assert_uint_eq(p->n_pairs, 2097152);
+	ck_assert_uint_eq(p->pair_ranks, 0);
+	p = profile_merge(p, rows(1000, 24, 2048)); /* no new ones */
+	ck_assert_uint_eq(p->n_pairs, 2097152);
+	ck_assert_uint_eq(p->pair_ranks, 0);
+	p = profile_merge(p, rows(1024, 1, 1));
+	assert_valid(p);
+	ck_assert_uint_eq(p->pair_ranks, 8); /* with 4 there would be 131073 */
+	ck_assert_uint_eq(p->n_pairs, 128 * 256 + 1);
+	profile_free(p);
+}
+END_TEST
+
+/* As a node has them, process by process. */
+START_TEST(pairs_of_a_node_are_bounded_while_they_come)
+{
+	const uint32_t here = WORLD / 2;
+	struct profile *p = profile_new(), *q = all_to_all(0, here, WORLD);
+
+	p->world_size = WORLD;
+	p->ranks = here;
+	for (uint32_t r = 0; r < here; r++) {
+		for (uint32_t k = 0; k < 2 * WORLD; k++) {
+			struct profile_pair *to = profile_add(p, PROFILE_PAIRS);
+			const uint32_t peer = (r * 77 + k) % WORLD;
+
+			*to = k < WORLD ? (struct profile_pair){r, peer, 1, 8, 0, 0}
+					: (struct profile_pair){peer, r, 0, 0, 1, 8};
+		}
+		profile_pairs_make_room(p);
+		ck_assert_uint_le(p->n_pairs, PROFILE_PAIRS_MAX / 2 * 3);
+	}
+	profile_pairs_settle(p);
+	assert_valid(p);
+	ck_assert_uint_eq(p->pair_ranks, 8);
+	profile_pairs_limit(q, PROFILE_PAIRS_MAX, PROFILE_PAIRS_GROUPED);
+	assert_same(p, q);
+	profile_free(p);
+	profile_free(q);
 }
 END_TEST
 
@@ -254,9 +313,9 @@ START_TEST(ranks_without_groups_are_bounded)
 
 	p->ranks = p->unranked = 20;
 	assert_valid(p);
-	profile_pairs_limit(p, 400);
+	profile_pairs_limit(p, 400, 400);
 	ck_assert_uint_eq(p->n_pairs, 400);
-	profile_pairs_limit(p, 399);
+	profile_pairs_limit(p, 399, 399);
 	assert_valid(p);
 	ck_assert_uint_eq(p->pair_ranks, 1);
 	ck_assert_uint_eq(p->n_pairs, 20);
@@ -272,7 +331,7 @@ START_TEST(ranks_without_groups_are_bounded)
 	ck_assert_uint_eq(p->pairs[20].from, PROFILE_ELSEWHERE);
 	ck_assert_uint_eq(p->pairs[20].to, PROFILE_UNRANKED + 20);
 	ck_assert_uint_eq(p->pairs[20].sends, 3);
-	profile_pairs_limit(p, 22);
+	profile_pairs_limit(p, 22, 22);
 	assert_valid(p);
 	ck_assert_uint_eq(p->n_pairs, 1);
 	ck_assert_uint_eq(p->pairs[0].from, PROFILE_ELSEWHERE);
@@ -290,7 +349,7 @@ START_TEST(neighbours_that_have_sent_nothing)
 	for (uint32_t i = 0; i < 64; i++)
 		*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) =
 			(struct profile_pair){.from = 16 * i, .to = 0, .sends = 1};
-	profile_pairs_limit(p, 32);
+	profile_pairs_limit(p, 32, 32);
 	assert_valid(p);
 	ck_assert_uint_eq(p->n_pairs, 32);
 	ck_assert_uint_eq(p->pair_ranks, 32);
@@ -354,18 +413,75 @@ START_TEST(groups_do_not_depend_on_the_tree)
 	}
 	left = profile_merge(
 		profile_merge(profile_copy(at[0]), profile_copy(at[1])), profile_copy(at[2]));
-	profile_pairs_limit(left, 60);
+	profile_pairs_limit(left, 60, 60);
 	for (uint32_t i = 0; i < 3; i++)
-		profile_pairs_limit(at[i], 60);
+		profile_pairs_limit(at[i], 60, 60);
 	right = profile_merge(at[1], at[2]);
-	profile_pairs_limit(right, 60);
+	profile_pairs_limit(right, 60, 60);
 	right = profile_merge(at[0], right);
-	profile_pairs_limit(right, 60);
+	profile_pairs_limit(right, 60, 60);
 	ck_assert_uint_gt(left->pair_ranks, 1);
 	assert_valid(left);
 	assert_same(left, right);
 	profile_free(left);
 	profile_free(right);
+}
+END_TEST
+
+#define PARTS	   12
+#define PAIRS_MOST 400
+#define PAIRS_LEFT 50
+
+/* A few pairs, many of them in several parts; some parts are grouped already. */
+static struct profile *random_part(struct dice *d, uint32_t most)
+{
+	struct profile *p = profile_new();
+	const uint32_t n = throw_dice(d, most);
+
+	for (uint32_t i = 0; i < n; i++)
+		*(struct profile_pair *)profile_add(p, PROFILE_PAIRS) =
+			(struct profile_pair){throw_dice(d, 64), throw_dice(d, 64), 1, i, 2, 3};
+	profile_combine(p, PROFILE_PAIRS);
+	if (!throw_dice(d, 3))
+		profile_pairs_limit(p, PAIRS_MOST, PAIRS_LEFT);
+	if (most > PAIRS_MOST / PARTS && !throw_dice(d, 40))
+		profile_pairs_fold(p, 1u << throw_dice(d, 4));
+	return p;
+}
+
+static struct profile *joined(struct profile *a, struct profile *b)
+{
+	profile_pairs_join(a, b, PAIRS_MOST, PAIRS_LEFT);
+	return profile_merge(a, b);
+}
+
+/* _i: of odd ones all parts together are few. */
+START_TEST(groups_of_any_tree_are_the_same)
+{
+	struct dice d = {.state = 1000 + (uint64_t)_i};
+	struct profile *part[PARTS], *all = NULL;
+	uint32_t n = PARTS, first = 0;
+
+	for (uint32_t i = 0; i < PARTS; i++) {
+		part[i] = random_part(&d, _i % 2 ? PAIRS_MOST / PARTS : 2 * PAIRS_MOST);
+		first = part[i]->pair_ranks > first ? part[i]->pair_ranks : first;
+		all = profile_merge(all, profile_copy(part[i])); /* whose own limits are far */
+	}
+	ck_assert_uint_eq(all->pair_ranks, first);
+	profile_pairs_limit(all, PAIRS_MOST, PAIRS_LEFT);
+	assert_valid(all);
+	ck_assert(_i % 2 ? all->pair_ranks == 0 : all->pair_ranks > 1);
+	ck_assert(_i % 2 || all->n_pairs <= PAIRS_LEFT);
+	while (n > 1) {
+		const uint32_t i = throw_dice(&d, n - 1);
+
+		part[i] = joined(part[i], part[i + 1]);
+		ck_assert_uint_le(part[i]->n_pairs, part[i]->pair_ranks ? PAIRS_LEFT : PAIRS_MOST);
+		memmove(&part[i + 1], &part[i + 2], (--n - i - 1) * sizeof(*part));
+	}
+	assert_same(part[0], all);
+	profile_free(part[0]);
+	profile_free(all);
 }
 END_TEST
 
@@ -434,6 +550,9 @@ int main(void)
 	tcase_add_loop_test(t, names_of_files_do_not_matter, 0, 3);
 	tcase_add_test(t, many_nodes_need_the_memory_and_the_lines_of_a_few);
 	tcase_add_test(t, pairs_of_ranks_are_bounded);
+	tcase_add_test(t, pairs_are_exact_up_to_the_limit);
+	tcase_add_test(t, pairs_of_a_node_are_bounded_while_they_come);
+	tcase_add_loop_test(t, groups_of_any_tree_are_the_same, 0, 100);
 	tcase_add_test(t, ranks_without_groups_are_bounded);
 	tcase_add_test(t, neighbours_that_have_sent_nothing);
 	tcase_add_test(t, files_of_ranks_are_bounded);
