@@ -494,9 +494,10 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 	ring_start(&t->ring, (uint32_t)tid, ticks);
 	vftr_switches_begin(t);
 	sites_begin(t);
+	t->turns++; /* a handler may have forked, and record in the child */
 	t->stage = 0;
 	t->cur = t->at = t->ring.stage[0] + 1;
-	t->high = ticks >> RECORD_TIME_BITS;
+	t->high = (uint32_t)(ticks >> RECORD_TIME_BITS);
 	vftr_thread_end_install();
 }
 

@@ -26,24 +26,23 @@ static bool enter_call(size_t function, const void *site)
 }
 
 static __attribute__((noinline, cold)) void call_overtaken(
-	uint64_t *to, uint64_t head, uint64_t site, uint32_t turn)
+	uint64_t *to, uint64_t head, uint64_t site, uint64_t base)
 {
-	vftr_call_overtaken(to, (const uint64_t[2]){head, site}, turn);
+	vftr_call_overtaken(to, (const uint64_t[2]){head, site}, base);
 }
 
 /* The function's last call on this thread came from elsewhere. */
 static __attribute__((noinline)) bool enter_from_other_site(
-	size_t function, const void *site, uint64_t ticks)
+	size_t function, const void *site, uint64_t ticks, uint64_t base)
 {
 	struct thread *t = &vftr_thread;
 	const uint64_t head = record_word(ticks, 0, RECORD_CALL_SITE);
 	const uint64_t word = call_site_word((uint32_t)function, (uintptr_t)site);
-	const uint32_t turn = load_relaxed(&t->turns);
 	uint64_t *to;
 
 	thread_forget_site(t, function);
 	to = reserve_words(&t->cur, 2);
-	if (unlikely(!has_place(t, to, 2))) {
+	if (unlikely(!is_placed(t, to, 2, base))) {
 		vftr_slow(ticks, 0, word, NULL);
 		return true;
 	}
@@ -51,8 +50,8 @@ static __attribute__((noinline)) bool enter_from_other_site(
 	KILLPOINT("site.header");
 	store_release(&to[1], word); /* pairs with the agent's look at the last word */
 	KILLPOINT("site.stored");
-	if (unlikely(load_relaxed(&t->turns) != turn))
-		call_overtaken(to, head, word, turn);
+	if (unlikely(load_relaxed(&t->base) != base))
+		call_overtaken(to, head, word, base);
 	else if (likely(t->sites != vftr_no_sites))
 		t->sites[function] = (uintptr_t)site;
 	return true;
@@ -67,16 +66,18 @@ static __attribute__((noinline, cold)) bool enter_call_slowly(
 
 /* The handler may have forked: a child has said nothing yet, and the word stands in its block. */
 static __attribute__((noinline, cold)) void enter_overtaken(
-	uint64_t *to, uint64_t value, uint32_t turn, uint64_t site)
+	uint64_t *to, uint64_t value, uint64_t base, uint64_t site)
 {
 	struct thread *t = &vftr_thread;
 
+	if (!turns_since(t, base))
+		return;
 	if (t->sites[CALL_SITE_FUNCTION(site)] == CALL_SITE_ADDRESS(site)) {
-		vftr_overtaken(site, NULL, value, turn, to);
+		vftr_overtaken(site, NULL, value, false, to, base);
 		return;
 	}
 	if (load_relaxed(to) == value) /* what is so anyway takes its place */
-		store_relaxed(to, record_sync_word(t->high << RECORD_TIME_BITS));
+		store_relaxed(to, record_sync_word((uint64_t)t->high << RECORD_TIME_BITS));
 	vftr_slow(vftr_process_ticks(), 0, site, NULL);
 }
 
@@ -84,28 +85,26 @@ static __attribute__((noinline, cold)) void enter_overtaken(
 static bool enter_call_from(size_t function, const void *site)
 {
 	struct thread *t = &vftr_thread;
-	uint64_t ticks, *to, value;
-	uint32_t turn;
+	uint64_t ticks, base, *to, value;
 
 	if (unlikely(vftr_gate_is_shut()))
 		return enter_call_slowly(function, site, clock_counter());
 	ticks = clock_counter();
-	if (unlikely(ticks >> RECORD_TIME_BITS != t->high))
+	base = thread_base(t); /* a fork changes it, and forgets the sites */
+	if (unlikely((uint32_t)(ticks >> RECORD_TIME_BITS) != (uint32_t)base))
 		return enter_call_slowly(function, site, ticks);
-	turn = load_relaxed(&t->turns); /* a fork changes it, and forgets the sites */
-	fence_signal();
 	if (unlikely(t->sites[function] != (uintptr_t)site))
-		return enter_from_other_site(function, site, ticks);
+		return enter_from_other_site(function, site, ticks, base);
 	to = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
-	if (unlikely(!has_place(t, to, 1)))
+	if (unlikely(!is_placed(t, to, 1, base)))
 		return enter_call_slowly(function, site, ticks);
 	value = record_word(ticks, 0, (uint32_t)(RECORD_ID_MPI + function));
 	store_relaxed(to, value);
 	KILLPOINT("fast.stored");
-	if (unlikely(load_relaxed(&t->turns) != turn))
+	if (unlikely(load_relaxed(&t->base) != base))
 		enter_overtaken(
-			to, value, turn, call_site_word((uint32_t)function, (uintptr_t)site));
+			to, value, base, call_site_word((uint32_t)function, (uintptr_t)site));
 	return true;
 }
 
@@ -132,10 +131,10 @@ static __attribute__((noinline, cold)) void emit_slow(
 	vftr_emit_slow((const uint64_t[EMIT_WORDS]){a, b, c, d, e, f});
 }
 
-static __attribute__((noinline, cold)) void emit_overtaken(uint64_t *to, uint32_t turn, uint64_t a,
+static __attribute__((noinline, cold)) void emit_overtaken(uint64_t *to, uint64_t base, uint64_t a,
 	uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	vftr_emit_overtaken(to, (const uint64_t[EMIT_WORDS]){a, b, c, d, e, f}, turn);
+	vftr_emit_overtaken(to, (const uint64_t[EMIT_WORDS]){a, b, c, d, e, f}, base);
 }
 
 /* The words stay in registers; n is a constant to the compiler. */
@@ -143,11 +142,11 @@ static inline __attribute__((always_inline)) void emit(
 	uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, unsigned n)
 {
 	struct thread *t = &vftr_thread;
-	const uint32_t turn = load_relaxed(&t->turns);
+	const uint64_t base = thread_base(t);
 	uint64_t *to = reserve_words(&t->cur, n);
 	const uint64_t last = n == 1 ? a : n == 3 ? c : n == 4 ? d : f;
 
-	if (unlikely(!has_place(t, to, n))) {
+	if (unlikely(!is_placed(t, to, n, base))) {
 		emit_slow(a, b, c, d, e, f);
 		return;
 	}
@@ -164,19 +163,19 @@ static inline __attribute__((always_inline)) void emit(
 	KILLPOINT("emit.header");
 	store_release(&to[n - 1], last); /* pairs with the agent's look at the last word */
 	KILLPOINT("emit.stored");
-	if (unlikely(load_relaxed(&t->turns) != turn))
-		emit_overtaken(to, turn, a, b, c, d, e, f);
+	if (unlikely(load_relaxed(&t->base) != base))
+		emit_overtaken(to, base, a, b, c, d, e, f);
 }
 
 void vftr_emit(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
 	const unsigned n = record_words(word[0]);
-	const uint32_t turn = load_relaxed(&t->turns);
+	const uint64_t base = thread_base(t);
 	uint64_t *to = reserve_words(&t->cur, n);
 	unsigned i;
 
-	if (unlikely(!has_place(t, to, n))) {
+	if (unlikely(!is_placed(t, to, n, base))) {
 		vftr_emit_slow(word);
 		return;
 	}
@@ -185,8 +184,8 @@ void vftr_emit(const uint64_t *word)
 	KILLPOINT("emit.header");
 	store_release(&to[i], word[i]); /* pairs with the agent's look at the last word */
 	KILLPOINT("emit.stored");
-	if (unlikely(load_relaxed(&t->turns) != turn))
-		vftr_emit_overtaken(to, word, turn);
+	if (unlikely(load_relaxed(&t->base) != base))
+		vftr_emit_overtaken(to, word, base);
 }
 
 void vftr_emit_1(uint64_t a)

@@ -45,7 +45,7 @@ void vftr_scratch_gated(uint64_t key, const void *site, uint64_t exit_bit)
 }
 
 void vftr_scratch_overtaken(
-	uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
+	uint64_t key, const void *site, uint64_t value, bool is_exit, uint64_t *word, uint64_t base)
 {
 }
 
@@ -83,7 +83,7 @@ static uint64_t round_ns(uint64_t (*call)(const uint64_t *))
 
 	t->cur = block + 1;
 	t->limit = block + BLOCK_WORDS;
-	t->high = clock_counter() >> RECORD_TIME_BITS;
+	t->high = (uint32_t)(clock_counter() >> RECORD_TIME_BITS);
 	from = clock_raw_ns();
 	for (int i = 0; i < PAIRS; i++)
 		sum += call(&gate);

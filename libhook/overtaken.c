@@ -6,18 +6,22 @@
 #include "libhook/emit.h"
 #include "libhook/process.h"
 
-void vftr_overtaken(uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
+void vftr_overtaken(
+	uint64_t key, const void *site, uint64_t value, bool is_exit, uint64_t *word, uint64_t base)
 {
 	struct thread *t = &vftr_thread;
 	const struct ring_producer_shm *p = t->ring.producer;
+	const uint32_t turns = turns_since(t, base);
 	unsigned s = word >= t->ring.stage[1];
 
+	if (!turns) /* it stands before a SYNC */
+		return;
 	/* stored in time, published, and zeroed since */
 	if (!t->ring.base || load_relaxed(word) != value)
 		return;
 	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
 		/* it stands where it should, in a block not yet published ... */
-		if (t->turns - turn == 1)
+		if (turns == 1)
 			return;
 		/* ... or in place of a word of the handler in a later block */
 		if (s != t->stage || word < t->cur) {
@@ -26,22 +30,23 @@ void vftr_overtaken(uint64_t key, const void *site, uint64_t value, uint32_t tur
 		}
 	}
 	store_relaxed(word, 0);
-	vftr_slow(vftr_process_ticks(), value & RECORD_EXIT, key, site);
+	vftr_slow(vftr_process_ticks(), is_exit ? RECORD_EXIT : 0, key, site);
 }
 
 /*
  * vftr_overtaken() for a record of several words. True if the record is gone,
  * and must be recorded again.
  */
-static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint32_t turn)
+static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint64_t base)
 {
 	const struct ring_producer_shm *p = t->ring.producer;
+	const uint32_t turns = turns_since(t, base);
 	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
 
-	if (!t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
+	if (!turns || !t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
 		return false;
 	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
-		if (t->turns - turn == 1)
+		if (turns == 1)
 			return false;
 		/* part of it stands among words of the handler: better none of them */
 		if (s != t->stage || to < t->cur)
@@ -52,21 +57,21 @@ static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word
 	return true;
 }
 
-void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 {
-	if (words_overtaken(&vftr_thread, to, word, turn))
+	if (words_overtaken(&vftr_thread, to, word, base))
 		vftr_emit_slow(word);
 }
 
-void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 {
-	if (words_overtaken(&vftr_thread, to, word, turn))
+	if (words_overtaken(&vftr_thread, to, word, base))
 		vftr_slow(clock_counter(), 0, word[1], NULL);
 }
 
-void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 {
-	if (words_overtaken(&vftr_thread, to, word, turn))
+	if (words_overtaken(&vftr_thread, to, word, base))
 		vftr_openmp_slow(clock_counter(), word[0] & RECORD_EXIT,
 			(enum record_id)(uint32_t)word[0], word[1], word[2]);
 }

@@ -44,9 +44,10 @@ static void stage_enter(struct thread *t, unsigned s, bool fast, uint64_t ticks)
 	t->limit = NULL;
 	fence_signal();
 	t->turns++;
+	fence_signal();
 	t->stage = s;
 	t->cur = t->at = t->ring.stage[s] + 1;
-	t->high = ticks >> RECORD_TIME_BITS;
+	t->high = (uint32_t)(ticks >> RECORD_TIME_BITS);
 	fence_signal();
 	if (fast)
 		t->limit = fast_limit(t);
@@ -163,7 +164,7 @@ static __attribute__((noinline, cold)) bool obey_orders(struct thread *t)
 
 static bool is_timed(const struct thread *t)
 {
-	return t->turns % TIMED_BLOCKS == 1;
+	return t->turns % TIMED_BLOCKS == 2; /* the first turn is to the ring's first block */
 }
 
 /*
@@ -214,7 +215,7 @@ static void put_sync(struct thread *t, uint64_t ticks)
 	if (load_relaxed(&vftr_process.agent->orders) & ORDER_PAUSE)
 		vftr_pause_follow();
 	put(t, record_sync_word(ticks), 0);
-	t->high = ticks >> RECORD_TIME_BITS;
+	t->high = (uint32_t)(ticks >> RECORD_TIME_BITS);
 }
 
 /* A SITE, by which the first enter after a longjmp() finds its caller. */

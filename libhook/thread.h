@@ -10,10 +10,13 @@
  * after it; the slow path marks the thread busy, and calls of a handler
  * meanwhile are counted in lost_nested instead of recorded.
  *
- * A handler may also fill the block and go on in the other one. So a reserved
- * word is stored only if it lies in the block that `limit` ends - the two
- * blocks do not touch, or the end of one would be the start of the other - and
- * if turns has changed after the store, vftr_overtaken() sees to the word.
+ * A handler may also fill the block and go on in the other one, or be the first
+ * to find that the upper part of the time has changed, and store a SYNC, before
+ * the word is reserved or after. `base` changes with both. It is read before,
+ * when the time is compared with it, and again between reserving and storing: if it
+ * is the same, the word lies in the current block and behind the right SYNC.
+ * If not, it stays blank, and the event goes the slow path. If `base` has changed
+ * after the store, vftr_overtaken() sees to the word.
  */
 #ifndef VFTR_LIBHOOK_THREAD_H
 #define VFTR_LIBHOOK_THREAD_H
@@ -39,11 +42,16 @@ struct thread {
 	/* the fast path's three words */
 	uint64_t *cur;	 /* next word of the current staging block, or beyond it */
 	uint64_t *limit; /* its end; NULL sends every event to the slow path */
-	uint64_t high;	 /* ticks >> 31 as in the last SYNC word */
+	union {
+		uint64_t base; /* the same as long as both are */
+		struct {
+			uint32_t high;	/* ticks >> 31 as in the last SYNC word */
+			uint32_t turns; /* counts changes of the current staging block, from 1 */
+		};
+	};
 
 	struct ring ring;
-	uint32_t turns; /* counts changes of the current staging block */
-	uint64_t *at;	/* the slow path's cur, which no handler's reserve() moves */
+	uint64_t *at; /* the slow path's cur, which no handler's reserve() moves */
 	enum thread_state state;
 	uint32_t stage;	       /* index of the current staging block */
 	uint32_t busy;	       /* depth of functions of the slow path that are running; 0: none */
@@ -146,29 +154,49 @@ void vftr_openmp_slow(uint64_t ticks, uint64_t exit_bit, enum record_id kind, ui
 	uint64_t b) __attribute__((visibility("hidden"), noinline, cold));
 
 /*
- * To be called when a signal handler has gone on to another block while an event was being
- * stored; turn is t->turns as it was before. If the event's block was published without
- * the event, the event is recorded again, after the handler's records.
+ * To be called when t->base has changed since is_placed() was true of the word, as a signal handler
+ * came before the event was stored or after; base is t->base as it was before. If the event's block
+ * was published without the event, the event is recorded again, after the handler's records.
  */
-void vftr_overtaken(uint64_t key, const void *site, uint64_t value, uint32_t turn, uint64_t *word)
-	__attribute__((visibility("hidden"), noinline, cold));
+void vftr_overtaken(uint64_t key, const void *site, uint64_t value, bool is_exit, uint64_t *word,
+	uint64_t base) __attribute__((visibility("hidden"), noinline, cold));
 
 /* The same two for records of several words: emit.h. */
 void vftr_emit_slow(const uint64_t *word) __attribute__((visibility("hidden"), noinline, cold));
-void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_emit_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 	__attribute__((visibility("hidden"), noinline, cold));
-void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_call_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 	__attribute__((visibility("hidden"), noinline, cold));
-void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint32_t turn)
+void vftr_openmp_overtaken(uint64_t *to, const uint64_t *word, uint64_t base)
 	__attribute__((visibility("hidden"), noinline, cold));
 
-/* True if n words at `to` lie in the current block; false for a limit of NULL, too. */
-static inline __attribute__((always_inline)) bool has_place(
-	const struct thread *t, const uint64_t *to, unsigned n)
+/* t->base, to be read before words are reserved. */
+static inline __attribute__((always_inline)) uint64_t thread_base(const struct thread *t)
 {
-	const uint64_t *limit = load_relaxed(&t->limit);
+	const uint64_t base = load_relaxed(&t->base);
 
-	return (uintptr_t)limit - (uintptr_t)to - 8 * (uintptr_t)n < BLOCK_BYTES - 8 * (uintptr_t)n;
+	fence_signal();
+	return base;
+}
+
+/* How often another block has become the current one since t->base was `base`. */
+static inline uint32_t turns_since(const struct thread *t, uint64_t base)
+{
+	return t->turns - (uint32_t)(base >> 32);
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "high is the lower half of base");
+
+/*
+ * True if n words at `to`, which were reserved while t->base was `base`, lie in the current block:
+ * as it is the same block, only its end is looked at. False for a limit of NULL, too. What only
+ * this thread and its handlers change is read where it is compared, between fences.
+ */
+static inline __attribute__((always_inline)) bool is_placed(
+	const struct thread *t, const uint64_t *to, unsigned n, uint64_t base)
+{
+	fence_signal();
+	return (uintptr_t)to + 8 * (uintptr_t)(n - 1) < (uintptr_t)t->limit && t->base == base;
 }
 
 /* relaxed: a thread may notice a change of the gate an event later */
@@ -193,32 +221,28 @@ static inline bool vftr_gate_is_shut(void)
 
 /*
  * The rest of the fast path. It is as short as it can be, and most of it behind the reading of
- * the clock: some processors hide nothing of it. Words that only this thread and its handlers
- * change are read where they are compared, between fences.
+ * the clock: some processors hide nothing of it.
  */
 static inline __attribute__((always_inline)) void vftr_store(
 	uint64_t exit_bit, uint64_t key, const void *site)
 {
 	struct thread *t = &vftr_thread;
 	const struct record_time now = clock_record_time();
+	const uint64_t base = thread_base(t);
 	uint64_t *word, value;
-	uint32_t turn;
 
-	if (unlikely(now.high != (uint32_t)t->high))
+	if (unlikely(now.high != (uint32_t)base))
 		goto slowly;
-	turn = load_relaxed(&t->turns); /* late: a handler before it changes nothing */
 	word = reserve(&t->cur);
 	KILLPOINT("fast.reserved");
-	fence_signal();
-	/* also true for a limit of NULL */
-	if (unlikely((uintptr_t)word - (uintptr_t)t->limit < -(uintptr_t)(BLOCK_BYTES - 8)))
+	if (unlikely(!is_placed(t, word, 1, base)))
 		goto slowly;
 	value = record_word_at(now, exit_bit, (uint32_t)key);
 	store_relaxed(word, value);
 	KILLPOINT("fast.stored");
 	fence_signal();
-	if (unlikely(t->turns != turn))
-		vftr_overtaken(key, site, value, turn, word);
+	if (unlikely(t->base != base))
+		vftr_overtaken(key, site, value, exit_bit != 0, word, base);
 	return;
 slowly:
 	vftr_store_slowly(key, site, exit_bit, now);

@@ -185,16 +185,15 @@ static inline __attribute__((always_inline)) void openmp_at(
 	struct thread *t = &vftr_thread;
 	const unsigned n = kind == RECORD_WAIT ? 2 : 3;
 	const uint64_t word[3] = {record_word(ticks, exit_bit, kind), a, b};
+	const uint64_t base = thread_base(t);
 	uint64_t *to;
-	uint32_t turn;
 
-	if (vftr_gate_is_shut() || ticks >> RECORD_TIME_BITS != t->high) {
+	if (vftr_gate_is_shut() || (uint32_t)(ticks >> RECORD_TIME_BITS) != (uint32_t)base) {
 		vftr_openmp_slow(ticks, exit_bit, kind, a, b);
 		return;
 	}
-	turn = load_relaxed(&t->turns);
 	to = reserve_words(&t->cur, n);
-	if (!has_place(t, to, n)) {
+	if (!is_placed(t, to, n, base)) {
 		vftr_openmp_slow(ticks, exit_bit, kind, a, b);
 		return;
 	}
@@ -203,8 +202,8 @@ static inline __attribute__((always_inline)) void openmp_at(
 		store_relaxed(&to[1], a);
 	/* pairs with the agent's look at the last word */
 	store_release(&to[n - 1], word[n - 1]);
-	if (unlikely(load_relaxed(&t->turns) != turn))
-		vftr_openmp_overtaken(to, word, turn);
+	if (unlikely(load_relaxed(&t->base) != base))
+		vftr_openmp_overtaken(to, word, base);
 }
 
 static void openmp(uint64_t exit_bit, enum record_id kind, uint64_t a, uint64_t b)

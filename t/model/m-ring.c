@@ -8,11 +8,13 @@
  * exactly the stored words, in their order, each once (R1-R6 of vftr-ring(7)).
  * A producer that sleeps is woken only by a wake-up, never by its time-out.
  *
- * A second part delivers a signal, whose handler records, before each step. In a
+ * A second part delivers a signal, whose handler records, before each step; the
+ * 31 bits of the time wrap in the handler, a few steps before, or not at all. In a
  * third the consumer looks at the staging blocks while the producer goes on. A
  * fourth breaks the protocol on purpose; that must be noticed.
  */
 #undef _FORTIFY_SOURCE /* it takes a jump to another stack for a fault */
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -77,6 +79,7 @@ static enum who running = NOBODY;
 static const char *failure;
 static unsigned n_events;
 static long signal_at = -1, steps_taken; /* of the producer; second part */
+static long later_from;			 /* the clock shows LATER after this step */
 static unsigned signal_calls;
 static bool in_handler;
 
@@ -109,7 +112,9 @@ uint64_t head_now(void)
 /* The second half of the program runs later. */
 uint64_t ticks_now(void)
 {
-	return signal_at < 0 && w.called > n_events / 2 ? LATER : TICKS;
+	if (signal_at >= 0)
+		return steps_taken > later_from ? LATER : TICKS;
+	return w.called > n_events / 2 ? LATER : TICKS;
 }
 
 void publish_early(void)
@@ -331,6 +336,7 @@ struct event {
 };
 
 static struct event program[256];
+static uint64_t began[256], ended[256]; /* each, as the clock showed; second part */
 
 static void write_program(unsigned calls)
 {
@@ -425,6 +431,13 @@ static void begin(bool drop)
 
 /* ---- was the right thing recorded? ---------------------------------------- */
 
+/* In the second part the time of an event is one that the clock has shown while it was recorded. */
+static bool is_its_time(unsigned event, uint64_t ticks)
+{
+	return signal_at < 0 || program[event].message ||
+	       (ticks >= began[event] && ticks <= ended[event]);
+}
+
 static const char *judge(bool drop)
 {
 	uint32_t open[256];
@@ -493,6 +506,8 @@ static const char *judge(bool drop)
 				next++;
 		if (next++ == n_events)
 			return "an event out of the program's order";
+		if (!is_its_time(next - 1, high | word >> RECORD_TIME_SHIFT))
+			return "a time that the clock has shown before or after the event";
 	}
 	if (!drop && next != n_events)
 		return "events are missing at the end";
@@ -709,41 +724,59 @@ static void every_interleaving(const char *what, unsigned calls, bool drop, enum
 	report(!failure, what, text);
 }
 
-/* A signal before each step of the producer, with handlers of several sizes. */
+/* A signal before one step of the producer; the clock shows LATER from `lead` steps before on. */
+static void one_signal(bool drop, long lead)
+{
+	const char *why = NULL;
+
+	begin(drop);
+	later_from = lead < 0 ? LONG_MAX : signal_at - lead;
+	running = PRODUCER;
+	for (w.called = 0; w.called < n_events && !failure; w.called++) {
+		began[w.called] = ticks_now();
+		perform(&program[w.called]);
+		ended[w.called] = ticks_now();
+	}
+	running = NOBODY;
+	if (!after_death())
+		why = judge(drop);
+	if (why)
+		fail(why);
+}
+
+#define LEAD_MOST 9 /* steps in which the fast path stores an event, and more */
+
+/* The same before each step, with handlers of several sizes, at each time near a wrap, and without.
+ */
 static void every_signal(const char *what, bool drop)
 {
 	/* words of one block at most: see vftr-ring(7) about larger ones */
 	static const unsigned sizes[] = {1, 2, 3, 5, 6};
 	unsigned long runs = 0;
+	long lead = -1;
 	char text[200];
 
 	mutation = NONE;
 	write_program(30);
-	begin(drop);
+	failure = NULL;
 	for (unsigned k = 0; k < sizeof(sizes) / sizeof(sizes[0]) && !failure; k++) {
-		signal_calls = sizes[k];
-		for (signal_at = 0; !failure; signal_at++, runs++) {
-			const char *why;
+		/* a wrap and the end of dropping need room: what is a block elsewhere is more here
+		 */
+		const long most = drop && sizes[k] > 2 ? -1 : LEAD_MOST;
 
-			begin(drop);
-			running = PRODUCER;
-			for (w.called = 0; w.called < n_events && !failure; w.called++)
-				perform(&program[w.called]);
-			running = NOBODY;
-			if (after_death() || (why = judge(drop)) == NULL)
-				goto next;
-			fail(why);
-		next:
-			if (steps_taken <= signal_at)
-				break;
-		}
+		signal_calls = sizes[k];
+		signal_at = steps_taken = 0;
+		for (; !failure && steps_taken >= signal_at; signal_at++)
+			for (lead = -1; !failure && lead <= most; lead++, runs++)
+				one_signal(drop, lead);
 	}
 	snprintf(text, sizeof(text), "%lu runs%s%s", runs, failure ? "; " : "",
 		failure ? failure : "");
 	if (failure)
-		printf("# handler of %u calls before step %ld, event %u; lost %lu, nested %lu\n",
-			signal_calls, signal_at, w.called, (unsigned long)w.producer.lost,
-			(unsigned long)w.app.lost_nested);
+		printf("# handler of %u calls before step %ld, event %u; wrap %ld steps before it; "
+		       "lost %lu, nested %lu\n",
+			signal_calls, signal_at - 1, w.called, lead - 1,
+			(unsigned long)w.producer.lost, (unsigned long)w.app.lost_nested);
 	signal_at = -1;
 	report(!failure, what, text);
 }
