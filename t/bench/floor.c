@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The least that hooks with exact times can do: read the clock and store one word in a private
- * block that begins anew when it is full. What ours cost is compared with this. The words are
- * volatile, as nobody reads them: else the compiler leaves the stores out.
+ * block that begins anew when it is full. Times are modulo 2^31: who finds wraps does more. What
+ * ours cost is compared with this. The words are volatile, as nobody reads them: else the compiler
+ * leaves the stores out.
  */
 #include <stddef.h>
 #include <stdint.h>
