@@ -199,18 +199,10 @@ static inline __attribute__((always_inline)) bool is_placed(
 	return (uintptr_t)to + 8 * (uintptr_t)(n - 1) < (uintptr_t)t->limit && t->base == base;
 }
 
-/* relaxed: a thread may notice a change of the gate an event later */
 static inline __attribute__((always_inline)) bool vftr_is_gated(const uint64_t *gate, uint64_t key)
 {
-	const uint32_t id = (uint32_t)key - RECORD_ID_FUNCTION;
-#if defined(__x86_64__)
-	bool gated;
-
-	__asm__ volatile("cmpl %2, %1" : "=@ccae"(gated) : "r"(id), "m"(*gate));
-	return gated;
-#else
-	return id >= (uint32_t)load_relaxed(gate);
-#endif
+	/* relaxed: a thread may notice a change of the gate an event later */
+	return reaches_lower_half((uint32_t)key - RECORD_ID_FUNCTION, gate);
 }
 
 /* The same for fixed ids: only a gate for everything stops them. */

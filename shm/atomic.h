@@ -24,6 +24,19 @@
 #define fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #endif
 
+/* x >= the lower half of *p, loaded relaxed: where the processor can, in one instruction. */
+static inline __attribute__((always_inline)) bool reaches_lower_half(uint32_t x, const uint64_t *p)
+{
+#if defined(__x86_64__)
+	bool reaches;
+
+	__asm__ volatile("cmpl %2, %1" : "=@ccae"(reaches) : "r"(x), "m"(*p));
+	return reaches;
+#else
+	return x >= (uint32_t)load_relaxed(p);
+#endif
+}
+
 /* Claims *p by changing it from old to new; true for the one who did. */
 static inline bool claim_u32(uint32_t *p, uint32_t old, uint32_t new)
 {
