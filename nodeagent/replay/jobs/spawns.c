@@ -421,6 +421,7 @@ static void set_link_of(struct spawns *s, struct port *a, struct port *b)
 	l->child_comm = second->own.comm;
 	l->children = second->own.parents;
 	second->is_linked = first->is_linked = true;
+	second->met = first->met = true;
 	stop_awaiting(s, name_of(a));
 	stop_awaiting(s, name_of(b));
 }
@@ -515,6 +516,7 @@ void spawns_hear_met(
 		return;
 	p->other = (struct side_name){other_job, other_comm};
 	settle_side(s, p);
+	meet_far(s);
 }
 
 void spawns_hear_port_end(struct spawns *s, uint64_t job, uint64_t comm)

@@ -443,6 +443,49 @@ START_TEST(both_sides_are_here)
 }
 END_TEST
 
+/* Here is the second client of a server, of as many ranks as the first one; i: what is heard before
+ * the first two are known to have met: nothing, the second side of the server, or that one alone.
+ */
+START_TEST(the_second_client_of_a_server)
+{
+	uint32_t own[] = {4};
+	const struct spawn_link second = {.comm = COMM,
+		.parent_job = PARENT,
+		.parents = own,
+		.n_parents = 1,
+		.n_children = 1};
+	struct spawn_port p;
+
+	if (_i == 2) {
+		at_port(77, OTHER, 1, 1);
+		tells(SPAWN_PORT_SIDE, OTHER, 0);
+		spawns_hear_port(s, 77, &second);
+	}
+	far_port(77, PARENT, 1, 1);
+	far_met(PARENT, CHILD);
+	far_port(77, CHILD, 1, 1);
+	if (_i != 1)
+		far_met(CHILD, PARENT);
+	if (_i != 2) {
+		at_port(77, OTHER, 1, 1);
+		tells(SPAWN_PORT_SIDE, OTHER, 0);
+		spawns_hear_port(s, 77, &second);
+	}
+	if (_i == 1) {
+		ck_assert(!spawns_have_news(s));
+		far_met(CHILD, PARENT);
+	}
+	ck_assert(spawns_next_port(s, &p));
+	ck_assert(p.what == SPAWN_PORT_MET && p.side->parent_job == OTHER);
+	ck_assert(p.other_job == PARENT && p.other_comm == COMM);
+	spawns_hear_met(s, PARENT, COMM, OTHER, COMM + OTHER);
+	ck_assert(!spawns_have_news(s) && !spawns_open(s));
+	meets(OTHER, PARENT);
+	meets(CHILD, PARENT);
+	ck_assert_ptr_eq(spawns_of_port(s, PARENT, COMM), spawns_of_port(s, OTHER, COMM + OTHER));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {in_either_order, another_one, two_that_may_be_meant, many,
@@ -459,6 +502,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, both_sides_on_other_nodes, 0, 2);
+	tcase_add_loop_test(c, the_second_client_of_a_server, 0, 3);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }
