@@ -61,6 +61,7 @@ struct comm {
 	uint32_t told;	  /* its number in the listener, or 0 */
 	bool joins;	  /* ranks of two jobs may be in it: spawned.c */
 	bool link_told;	  /* to the listener */
+	bool awaits_root; /* spawns_await_port() was called */
 	uint64_t job;	  /* that its members are ranks of; 0: the process's own */
 	char *name;
 	struct run *runs;

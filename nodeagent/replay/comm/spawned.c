@@ -279,6 +279,12 @@ static void add_comm(struct traffic *t, struct comm *c, uint64_t used)
 	free(like.parents);
 }
 
+static void await_root(struct traffic *t, struct comm *c)
+{
+	c->awaits_root = true;
+	spawns_await_port(sync_spawns(t->sync), t->job, c->id);
+}
+
 void spawned_complete(struct traffic *t, struct comm *c)
 {
 	struct comm *of = c->source;
@@ -290,7 +296,7 @@ void spawned_complete(struct traffic *t, struct comm *c)
 	if (c->kind == WIRE_COMM_ACCEPT && c->port && is_spawned(t, c))
 		add_comm(t, c, 0);
 	else if (c->kind == WIRE_COMM_ACCEPT && is_spawned(t, c))
-		spawns_await_port(sync_spawns(t->sync), t->job, c->id);
+		await_root(t, c);
 	c->source = NULL;
 	if (before < MADE_MAX) {
 		c->origin = comm_hold(of->origin ?: of);
@@ -601,6 +607,16 @@ bool spawned_match(struct traffic *t, struct comm *c, uint32_t rank, const struc
 	return true;
 }
 
+/* Other members may be used still: only the root ends its side. */
+static void end_port(struct traffic *t, struct comm *c)
+{
+	if (c->port)
+		spawns_end_port(sync_spawns(t->sync), t->job, c->id);
+	else if (c->awaits_root)
+		spawns_unawait_port(sync_spawns(t->sync), t->job, c->id);
+	c->awaits_root = false;
+}
+
 void spawned_end(struct traffic *t, struct comm *c)
 {
 	if (c->spawned) {
@@ -608,7 +624,7 @@ void spawned_end(struct traffic *t, struct comm *c)
 		tell_held(t, c);
 	}
 	if (c->kind == WIRE_COMM_ACCEPT && t->sync)
-		spawns_end_port(sync_spawns(t->sync), t->job, c->id);
+		end_port(t, c);
 }
 
 bool spawned_has(const struct comm *c, uint64_t job, uint32_t rank)

@@ -40,6 +40,11 @@ struct port {
 	struct side_name other;	      /* whom it has met, as the agent of its root says */
 };
 
+struct awaited {
+	struct side_name side;
+	size_t members; /* here, that have not ended */
+};
+
 struct port_event {
 	enum spawn_port_what what;
 	size_t port;
@@ -50,7 +55,7 @@ struct spawns {
 	size_t n_ports, cap_ports;
 	struct port_event *events; /* of sides that are here: to be told */
 	size_t n_events, cap_events, n_events_told;
-	struct side_name *awaited; /* sides without a root here whose link is not known */
+	struct awaited *awaited; /* sides without a root here whose link is not known */
 	size_t n_awaited, cap_awaited;
 	struct spawned_job *jobs;
 	size_t n_jobs, cap_jobs;
@@ -399,14 +404,17 @@ static struct port *find_side(const struct spawns *s, struct side_name n)
 	return NULL;
 }
 
-static void stop_awaiting(struct spawns *s, struct side_name n)
+static struct awaited *find_awaited(const struct spawns *s, uint64_t job, uint64_t comm)
 {
-	size_t to = 0;
+	return FIND(x, s->awaited, s->n_awaited, x->side.job == job && x->side.comm == comm);
+}
 
-	for (size_t i = 0; i < s->n_awaited; i++)
-		if (s->awaited[i].job != n.job || s->awaited[i].comm != n.comm)
-			s->awaited[to++] = s->awaited[i];
-	s->n_awaited = to;
+static void stop_awaiting(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	struct awaited *x = find_awaited(s, job, comm);
+
+	if (x)
+		*x = s->awaited[--s->n_awaited];
 }
 
 static void set_link_of(struct spawns *s, struct port *a, struct port *b)
@@ -422,8 +430,8 @@ static void set_link_of(struct spawns *s, struct port *a, struct port *b)
 	l->children = second->own.parents;
 	second->is_linked = first->is_linked = true;
 	second->met = first->met = true;
-	stop_awaiting(s, name_of(a));
-	stop_awaiting(s, name_of(b));
+	stop_awaiting(s, a->own.parent_job, a->own.comm);
+	stop_awaiting(s, b->own.parent_job, b->own.comm);
 }
 
 static void note_event(struct spawns *s, const struct port *p, enum spawn_port_what what)
@@ -492,11 +500,21 @@ void spawns_await_port(struct spawns *s, uint64_t job, uint64_t comm)
 {
 	const struct side_name n = {job, comm};
 	const struct port *p = find_side(s, n);
+	struct awaited *x = find_awaited(s, job, comm);
 
-	if (!job || s->n_awaited >= SPAWNS_MAX || (p && (p->is_here || p->is_linked)))
+	if (x)
+		x->members++;
+	if (x || !job || s->n_awaited >= SPAWNS_MAX || (p && (p->is_here || p->is_linked)))
 		return;
-	stop_awaiting(s, n);
-	*LIST_ADD(s, awaited) = n;
+	*LIST_ADD(s, awaited) = (struct awaited){n, 1};
+}
+
+void spawns_unawait_port(struct spawns *s, uint64_t job, uint64_t comm)
+{
+	struct awaited *x = find_awaited(s, job, comm);
+
+	if (x && !--x->members)
+		stop_awaiting(s, job, comm);
 }
 
 void spawns_hear_port(struct spawns *s, uint64_t port, const struct spawn_link *like)
@@ -553,7 +571,7 @@ static bool is_unmet(const struct port *p, uint64_t job, uint64_t comm)
 
 void spawns_end_port(struct spawns *s, uint64_t job, uint64_t comm)
 {
-	stop_awaiting(s, (struct side_name){job, comm});
+	stop_awaiting(s, job, comm);
 	for (size_t i = 0; i < s->n_ports; i++) {
 		if (!is_unmet(&s->ports[i], job, comm))
 			continue;

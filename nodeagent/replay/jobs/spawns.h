@@ -118,6 +118,8 @@ void spawns_add_comm(struct spawns *s, const struct spawn_link *like, uint64_t u
 void spawns_add_port(struct spawns *s, uint64_t port, const struct spawn_link *like);
 /* Another member of such a communicator is here: the agent of the root will tell of it. */
 void spawns_await_port(struct spawns *s, uint64_t job, uint64_t comm);
+/* One member for which that was called has ended; others may await it still. */
+void spawns_unawait_port(struct spawns *s, uint64_t job, uint64_t comm);
 
 /* NULL: it is not known. Valid until spawns_free(). */
 const struct spawn_link *spawns_of_comm(const struct spawns *s, uint64_t job, uint64_t comm);
@@ -130,7 +132,7 @@ bool spawns_have_met(const struct spawns *s, uint64_t a, uint64_t b);
 /* Returns the link of a communicator of either side that was made by a port, if just one other side
  * can have met it; else NULL. */
 const struct spawn_link *spawns_of_port(struct spawns *s, uint64_t job, uint64_t comm);
-/* That communicator has ended: nobody will meet it who has not. */
+/* The root has ended that communicator: nobody will meet it who has not. */
 void spawns_end_port(struct spawns *s, uint64_t job, uint64_t comm);
 
 #endif

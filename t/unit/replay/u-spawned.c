@@ -260,11 +260,92 @@ START_TEST(groups_of_both_jobs_are_not_compared_by_agents)
 }
 END_TEST
 
+/* ---- by a port ---- */
+
+enum { AT_PORT = 20 };
+
+/* What MPI_Comm_accept or MPI_Comm_connect has made of so many ranks and those of the other side.
+ * port: 0: p is not the root. */
+static void meet_at_port(
+	struct person *p, uint64_t id, uint64_t port, uint32_t ranks, uint32_t remote_ranks)
+{
+	const struct wire_run runs[] = {{WIRE_UNKNOWN, 0, remote_ranks}, {0, 1, ranks}};
+	struct comm_packet c = {.m = {.number = AT_PORT,
+					.id = id,
+					.port = port,
+					.kind = WIRE_COMM_ACCEPT,
+					.size = ranks,
+					.remote_size = remote_ranks,
+					.runs = ARRAY_SIZE(runs)}};
+
+	memcpy(c.runs, runs, sizeof(runs));
+	ck_assert_ptr_null(traffic_define_comm(p->traffic, &c.m, sizeof(runs)));
+}
+
+static const struct spawn_link *link_at_port(struct person *p)
+{
+	struct comm *c;
+
+	ck_assert_ptr_null(find_comm(p->traffic, AT_PORT, &c));
+	return spawned_link(p->traffic, c, 0);
+}
+
+static void be_beside_me(struct person *p, int rank)
+{
+	be_born(p, both, rank);
+	traffic_rank(p->traffic, rank, PARENT);
+}
+
+START_TEST(a_member_that_ends_leaves_the_side_of_the_root)
+{
+	struct person beside = {0};
+
+	be_beside_me(&beside, 1);
+	meet_at_port(&me, 900, 77, 2, 1);
+	meet_at_port(&beside, 900, 0, 2, 1);
+	die_out(&beside);
+	meet_at_port(&child, 901, 77, 1, 2);
+	ck_assert_ptr_nonnull(link_at_port(&me));
+	ck_assert_ptr_eq(link_at_port(&me), link_at_port(&child));
+	jobs_end();
+}
+END_TEST
+
+START_TEST(the_root_ends_its_side)
+{
+	meet_at_port(&me, 900, 77, 2, 1);
+	traffic_spawned_end(me.traffic);
+	meet_at_port(&child, 901, 77, 1, 2);
+	ck_assert_ptr_null(link_at_port(&me));
+	ck_assert_ptr_null(link_at_port(&child));
+	jobs_end();
+}
+END_TEST
+
+/* Their root is on another node. */
+START_TEST(each_member_awaits_what_is_told_of_the_root)
+{
+	struct person beside = {0};
+
+	be_beside_me(&beside, 1);
+	meet_at_port(&me, 900, 0, 3, 1);
+	meet_at_port(&beside, 900, 0, 3, 1);
+	ck_assert_uint_eq(spawns_open(sync_spawns(both)), 1);
+	traffic_spawned_end(beside.traffic);
+	die_out(&beside); /* which ends it once more */
+	ck_assert_uint_eq(spawns_open(sync_spawns(both)), 1);
+	jobs_end();
+	ck_assert_uint_eq(spawns_open(sync_spawns(both)), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {many_messages_wait_for_the_other_job,
 		more_messages_than_are_kept, made_between_the_jobs,
-		groups_of_both_jobs_are_not_compared_by_agents};
+		groups_of_both_jobs_are_not_compared_by_agents,
+		a_member_that_ends_leaves_the_side_of_the_root, the_root_ends_its_side,
+		each_member_awaits_what_is_told_of_the_root};
 	Suite *s = suite_create("spawned");
 	TCase *c = tcase_create("spawned");
 
