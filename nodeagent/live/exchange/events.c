@@ -19,46 +19,69 @@ struct live_news {
 	char content[];
 };
 
-#define AGAIN_S	   1.0 /* then twice as long each time */
-#define AGAIN_MOST 6
+#define AGAIN_S	    1.0 /* then twice as long each time */
+#define AGAIN_FOR_S 60.0
 
 /* News for one agent, to which they could not be sent. */
 struct live_unsent {
 	struct live_unsent *next;
 	struct live_message m;
-	int to, tries;
-	double at; /* s; to be tried again */
+	int to;
+	double at, pause, until; /* s; to be tried again, then after that pause, at most until */
 	size_t bytes;
 	char content[];
 };
+
+static bool is_oldest_for_agent(const struct live *l, const struct live_unsent *one)
+{
+	const struct live_unsent *u = l->unsent;
+
+	while (u->to != one->to)
+		u = u->next;
+	return u == one;
+}
+
+static void unsent_free(struct live *l, struct live_unsent **at)
+{
+	struct live_unsent *u = *at;
+
+	*at = u->next;
+	l->n_unsent--;
+	free(u);
+}
 
 /* An event is over; news stay true. */
 static void keep_unsent(
 	struct live *l, int to, const struct live_message *m, const void *part, size_t bytes)
 {
-	struct live_unsent *u;
+	struct live_unsent *u, **end = &l->unsent;
+	const double at = transport_now() + AGAIN_S;
 
 	if (m->kind != LIVE_NEWS || l->n_unsent >= LIVE_UNSENT_MAX)
 		return;
 	u = xmalloc(sizeof(*u) + bytes);
-	*u = (struct live_unsent){.next = l->unsent,
-		.m = *m,
+	*u = (struct live_unsent){.m = *m,
 		.to = to,
-		.at = transport_now() + AGAIN_S,
+		.at = at,
+		.pause = AGAIN_S,
+		.until = at + AGAIN_FOR_S,
 		.bytes = bytes};
 	memcpy(u->content, part, bytes);
-	l->unsent = u;
+	while (*end)
+		end = &(*end)->next;
+	*end = u;
 	l->n_unsent++;
-	l->next = u->at < l->next ? u->at : l->next;
+	l->next = at < l->next ? at : l->next;
 }
 
-/* True: it has left, or was tried often enough. */
+/* True: it has left, or was tried long enough. */
 static bool send_again(struct agent *a, struct live_unsent *u, double now)
 {
 	if (u->to >= a->host.transport->size || live_send(a, u->to, &u->m, u->content, u->bytes))
 		return true;
-	u->at = now + AGAIN_S * (double)(2u << u->tries);
-	return ++u->tries >= AGAIN_MOST;
+	u->pause *= 2;
+	u->at = now + u->pause;
+	return now >= u->until;
 }
 
 double live_news_again(struct agent *a, double now)
@@ -67,16 +90,39 @@ double live_news_again(struct agent *a, double now)
 	double again = NEVER_S;
 
 	for (struct live_unsent **at = &l->unsent, *u; (u = *at);) {
-		if (now >= u->at && send_again(a, u, now)) {
-			*at = u->next;
-			free(u);
-			l->n_unsent--;
+		const bool may_leave = is_oldest_for_agent(l, u);
+
+		if (may_leave && now >= u->at && send_again(a, u, now)) {
+			unsent_free(l, at);
 			continue;
 		}
-		again = u->at - now < again ? u->at - now : again;
+		if (may_leave)
+			again = u->at - now < again ? u->at - now : again;
 		at = &u->next;
 	}
 	return again;
+}
+
+/* False: not all that were kept for this agent have left. */
+static bool send_unsent(struct agent *a, int to)
+{
+	for (struct live_unsent **at = &a->live->unsent, *u; (u = *at);) {
+		if (u->to != to)
+			at = &u->next;
+		else if (live_send(a, to, &u->m, u->content, u->bytes))
+			unsent_free(a->live, at);
+		else
+			return false;
+	}
+	return true;
+}
+
+/* News overtake none for the same agent: without these they may be of no use to it. */
+static void pass_to(
+	struct agent *a, int to, const struct live_message *m, const void *part, size_t bytes)
+{
+	if ((m->kind == LIVE_NEWS && !send_unsent(a, to)) || !live_send(a, to, m, part, bytes))
+		keep_unsent(a->live, to, m, part, bytes);
 }
 
 void live_event_pass(struct agent *a, const struct live_message *m, const void *part, size_t bytes)
@@ -85,8 +131,7 @@ void live_event_pass(struct agent *a, const struct live_message *m, const void *
 	const int64_t first = (a->host.transport->rank - root + n) % n * LIVE_FAN_OUT + 1;
 
 	for (int64_t p = first; p < first + LIVE_FAN_OUT && p < n; p++)
-		if (!live_send(a, (int)((p + root) % n), m, part, bytes))
-			keep_unsent(a->live, (int)((p + root) % n), m, part, bytes);
+		pass_to(a, (int)((p + root) % n), m, part, bytes);
 }
 
 static bool has_others(const struct agent *a)

@@ -116,7 +116,7 @@ struct live {
 	size_t n_events;
 	struct live_news *news, **news_end; /* the same of news; oldest first */
 	size_t n_news;
-	struct live_unsent *unsent; /* news that have not left, newest first */
+	struct live_unsent *unsent; /* news that have not left, oldest first */
 	size_t n_unsent;
 	size_t news_awaited; /* live_news_await() */
 	double news_at;	     /* s; when more were awaited, or some came, last */

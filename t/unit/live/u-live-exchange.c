@@ -314,6 +314,74 @@ START_TEST(news_that_did_not_leave_are_sent_again)
 }
 END_TEST
 
+static void rings(int agent)
+{
+	agents[agent].news = true;
+	live_tick(&agents[agent]);
+}
+
+static void hears_news(int agent, const char *news)
+{
+	size_t bytes;
+	char *one;
+
+	rings(agent);
+	one = live_news_next(&agents[agent], &bytes);
+	ck_assert_ptr_nonnull(one);
+	ck_assert(bytes == strlen(news) + 1);
+	ck_assert_str_eq(one, news);
+	free(one);
+}
+
+/* i: one more comes when that agent takes messages again. */
+START_TEST(news_overtake_none_for_the_same_agent)
+{
+	begin(3);
+	posts[1].deaf = true;
+	live_news_tell(&agents[0], "first", 6);
+	live_news_tell(&agents[0], "second", 7);
+	pass(1.5);
+	live_news_tell(&agents[0], "third", 6);
+	pass(0.5);
+	hears_news(2, "first");
+	hears_news(2, "second");
+	hears_news(2, "third");
+	posts[1].deaf = false;
+	if (_i) { /* the first ones are not due yet */
+		live_news_tell(&agents[0], "fourth", 7);
+		hears_news(2, "fourth");
+	} else {
+		pass(0.8);
+		rings(1);
+		ck_assert_uint_eq(live_news_waiting(&agents[1]), 0);
+		pass(3);
+	}
+	hears_news(1, "first");
+	hears_news(1, "second");
+	hears_news(1, "third");
+	if (_i)
+		hears_news(1, "fourth");
+	ck_assert_uint_eq(agents[0].live->n_unsent + live_news_waiting(&agents[1]), 0);
+	end();
+}
+END_TEST
+
+/* However many wait behind others, they are given up as long after they came as any. */
+START_TEST(news_for_a_dead_agent_are_given_up_in_time)
+{
+	begin(3);
+	posts[1].deaf = true;
+	for (int i = 0; i < LIVE_UNSENT_MAX / 2; i++) {
+		live_news_tell(&agents[0], "something", 10);
+		pass(0.2);
+	}
+	ck_assert_uint_eq(agents[0].live->n_unsent, LIVE_UNSENT_MAX / 2);
+	pass(75);
+	ck_assert_uint_eq(agents[0].live->n_unsent, 0);
+	end();
+}
+END_TEST
+
 START_TEST(who_awaits_news_looks_for_them)
 {
 	begin(2);
@@ -884,6 +952,8 @@ int main(void)
 	tcase_add_test(c, an_order_for_a_function_gets_to_all_agents);
 	tcase_add_test(c, news_get_to_all_agents_once);
 	tcase_add_test(c, news_that_did_not_leave_are_sent_again);
+	tcase_add_loop_test(c, news_overtake_none_for_the_same_agent, 0, 2);
+	tcase_add_test(c, news_for_a_dead_agent_are_given_up_in_time);
 	tcase_add_test(c, who_awaits_news_looks_for_them);
 	tcase_add_test(c, those_below_a_dead_agent_are_asked_directly);
 	suite_add_tcase(suite, c);
