@@ -324,6 +324,7 @@ static inline uint64_t record_gpu_call_word(uint32_t function)
 #define OPENMP_TURN	 ((uint64_t)1 << 31) /* WAIT: threads have it in an order that is fixed */
 #define OPENMP_LOCKS	 ((1u << 30) - 1)
 #define OPENMP_LOCK(w)	 ((uint32_t)((w) >> 32) & OPENMP_LOCKS) /* WAIT */
+#define OPENMP_REGION(w) ((uint32_t)(w)&0x7fffffffu)
 #define OPENMP_NUMBERS	 ((1u << 24) - 1) /* greatest size and number; larger ones are cut */
 #define OPENMP_LEVELS	 255u
 #define OPENMP_LEVEL(w)	 ((uint32_t)((w) >> 48) & OPENMP_LEVELS)

@@ -91,12 +91,15 @@ void replay_leave_lock(struct replay *r, const struct frame *f, struct node *n, 
 		r->fast_from = r->fast_least;
 }
 
-uint32_t replay_lock_wanted(const struct replay *r)
+uint32_t replay_lock_wanted(const struct replay *r, uint32_t *region)
 {
 	const struct construct_frame *c =
 		r->n_constructs ? &r->constructs[r->n_constructs - 1] : NULL;
 
-	return c && c->kind == OPEN_WAIT && c->frame == (size_t)(r->top - r->base) ? c->number : 0;
+	if (!c || c->kind != OPEN_WAIT || c->frame != (size_t)(r->top - r->base))
+		return 0;
+	*region = c->region;
+	return c->number;
 }
 
 bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left)

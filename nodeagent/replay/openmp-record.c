@@ -549,7 +549,7 @@ void replay_openmp(struct replay *r, uint64_t w, uint64_t a, uint64_t b, uint64_
 {
 	static const enum construct_kind kinds[] = {OPEN_FORK, OPEN_TEAM, OPEN_TASK, OPEN_WAIT};
 	enum construct_kind kind = kinds[(uint32_t)w - RECORD_FORK];
-	uint32_t region = (uint32_t)a & 0x7fffffff;
+	uint32_t region = OPENMP_REGION(a);
 	uint32_t team = kind == OPEN_WAIT ? 0 : (uint32_t)(a >> 32);
 	bool exit = w & RECORD_EXIT, paused = r->slow & SLOW_PAUSED;
 

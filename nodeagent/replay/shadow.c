@@ -87,10 +87,22 @@ bool replay_may_be_open(const struct replay *r, uint32_t id)
 
 size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max)
 {
+	const size_t outer = max / 2, inner = max - outer;
 	size_t n = 0;
 
-	for (const struct frame *f = r->base; f <= r->top && n < max; f++)
-		if (f->node)
-			nodes[n++] = f->node;
+	for (const struct frame *f = r->base; f <= r->top; f++) {
+		if (!f->node)
+			continue;
+		if (n < max)
+			nodes[n] = f->node;
+		n++;
+	}
+	if (n > max) {
+		const struct frame *f = r->top;
+
+		for (size_t i = 0; i < inner; f--)
+			if (f->node)
+				nodes[max - ++i] = f->node;
+	}
 	return n;
 }

@@ -35,13 +35,17 @@ struct replay *replay_shadow(const struct replay *r);
 bool replay_may_be_open(const struct replay *r, uint32_t id);
 
 /*
- * The nodes of r's open frames, the root first; at most max. Returns their number. In the shadow
- * the same frames have the first nodes of its tree, in this order.
+ * The nodes of r's open frames, the root first. Returns the number of all; if that is more than
+ * max, nodes[] has the max / 2 outermost, then the innermost ones. In the shadow the same frames
+ * have the first nodes of its tree, in this order.
  */
 size_t replay_open_nodes(const struct replay *r, const struct node **nodes, size_t max);
 
-/* The lock (OPENMP_LOCK()) that the thread waits for in its innermost frame; 0: none is known. */
-uint32_t replay_lock_wanted(const struct replay *r);
+/*
+ * The lock (OPENMP_LOCK()) that the thread waits for in its innermost frame; 0: none is known. Else
+ * *region is that of the wait (openmp_region_key()).
+ */
+uint32_t replay_lock_wanted(const struct replay *r, uint32_t *region);
 /*
  * True if a critical or ordered region is open that holds the lock. left: so many of the innermost
  * frames have ended since.

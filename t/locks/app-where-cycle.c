@@ -6,8 +6,9 @@
  *	pair	two threads, each has a mutex and waits for that of the other
  *	three	three threads, each has a mutex or a read-write lock and waits for that of the next
  *	timed	as pair, but one waits for an hour and not for ever
- *	chain	three threads, each waits for the mutex of the next; the last one has got all that
- *it wants regions	OpenMP: as pair, with two critical regions
+ *	deep	the same, so many calls down that few of them are shown
+ *	chain	three threads, each waits for the mutex of the next; the last one has all it wants
+ *	regions	OpenMP: as pair, with two critical regions
  *	again	OpenMP: a thread in a critical region waits for that region
  *	set	OpenMP: one thread has got a lock by omp_set_lock(), another one waits in that
  *
@@ -26,6 +27,7 @@
 
 #define APART	__attribute__((noinline, noipa))
 #define THREADS 3
+#define CALLS	1500 /* of `deep': more than a path of vftr has frames */
 
 static const char *dir;
 static pthread_barrier_t all_have;
@@ -57,6 +59,23 @@ static APART void want_for_an_hour(pthread_mutex_t *lock)
 	pthread_mutex_timedlock(lock, &end);
 }
 
+static APART void go_down(int calls);
+
+static APART void further_down(int calls)
+{
+	go_down(calls);
+	__asm__ volatile(""); /* no tail call */
+}
+
+static APART void go_down(int calls)
+{
+	if (calls > 0)
+		further_down(calls - 2);
+	else
+		want_for_an_hour(&first_lock);
+	__asm__ volatile("");
+}
+
 static APART void want_shared(void)
 {
 	pthread_rwlock_rdlock(&shared_lock);
@@ -80,6 +99,8 @@ static APART void *second(void *arg)
 		want_shared();
 	else if (!strcmp(mode, "timed"))
 		want_for_an_hour(&first_lock);
+	else if (!strcmp(mode, "deep"))
+		go_down(CALLS);
 	else
 		want(!strcmp(mode, "chain") ? &third_lock : &first_lock);
 	return NULL;

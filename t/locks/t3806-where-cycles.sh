@@ -94,6 +94,17 @@ test_expect 'nor are those of whom one will not wait for ever' '
 	jq -e ".lock_deadlocks == []" view
 	end timed'
 
+test_expect 'nor if that wait is below more frames than a path has' '
+	begin deep "$BIN/where-cycle" "$PWD/deep" deep
+	wait_for 60 "waiting deep"
+	jq -e ".lock_deadlocks == []" view
+	jq -r ".places[] | select(.lock) | .lock_held_by, .path[0], .path[-1]" view >got
+	cat got
+	has got "thread 2 in pthread_mutex_timedlock < want_for_an_hour"
+	jq -e "[.places[].path | select(.[-1] == \"pthread_mutex_timedlock\") |
+		.[0] == \"init\" and .[1] == \"second\" and any(.[]; test(\"^\\\\([0-9]+ left out\\\\)\$\"))] == [true]" view
+	end deep'
+
 for cc in gcc clang; do
 	test_if "echo 'int main(void){return 0;}' >e.c && $cc -fopenmp e.c" "no OpenMP for $cc" \
 		"$cc: two threads of OpenMP, each in a critical region that the other one waits for" "

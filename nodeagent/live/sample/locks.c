@@ -13,6 +13,7 @@
 #include "nodeagent/process/names.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/openmp/lock-uses.h"
+#include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/replay/shadow.h"
 
 #define FRAMES_SHOWN 2 /* of who has it, innermost first */
@@ -26,10 +27,12 @@ void locks_note(struct locked_thread *to, const struct thread_ring *t, struct un
 	to->n_got = u->n_got;
 	u->got = NULL;
 	u->n_got = u->cap_got = 0;
-	if (u->has_waited)
+	if (u->has_waited) {
 		to->wanted = u->wanted;
-	else
-		to->wanted = u->left || u->entered ? 0 : replay_lock_wanted(t->replay);
+		to->region = u->region;
+	} else if (!u->left && !u->entered) {
+		to->wanted = replay_lock_wanted(t->replay, &to->region);
+	}
 }
 
 void locks_forget(struct locked_thread *all, size_t n)
@@ -128,6 +131,15 @@ static bool still_wants(const struct locked_thread *l)
 	return now.wanted == l->wanted;
 }
 
+/* Of the functions that wait for a mutex or a read-write lock. */
+static bool has_no_limit(const char *function)
+{
+	static const char *const endless[] = {
+		"pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "mtx_lock"};
+
+	return ANY(i, ARRAY_SIZE(endless), !strcmp(function, endless[i]));
+}
+
 static const struct lock_use *find_use(const struct process *p, uint32_t number)
 {
 	size_t n;
@@ -174,6 +186,7 @@ static void write_wait(struct symcache *names, const struct process *p, struct l
 	const struct lock_use *u = find_use(p, l->wanted);
 	const struct locked_thread *holder = find_holder(p, u, all, n, l->wanted);
 
+	l->for_ever = !u || has_no_limit(symcache_name(names, p, openmp_region_key(l->region)));
 	if (u)
 		write_lock(l->place->lock, names, p, u);
 	else
@@ -193,16 +206,6 @@ static void write_wait(struct symcache *names, const struct process *p, struct l
 
 /* ---- cycles ------------------------------------------------------------------------------ */
 
-/* Its innermost frame is the function in which it waits. */
-static bool waits_for_a_time(const struct locked_thread *l)
-{
-	const char *path = l->place->path, *frame = strrchr(path, WHERE_FRAME_BEGINS);
-
-	frame = frame ? frame + 1 : path;
-	return (!strncmp(frame, "pthread_", 8) || !strncmp(frame, "mtx_", 4)) &&
-	       (strstr(frame, "_timed") || strstr(frame, "_clock"));
-}
-
 /* The number of threads in the cycle that l is the first one of; 0: there is none. */
 static uint32_t cycle_from(const struct locked_thread *l)
 {
@@ -210,7 +213,7 @@ static uint32_t cycle_from(const struct locked_thread *l)
 	uint32_t n = 0;
 
 	do {
-		if (!at->holder || at->holder < l || n == WHERE_LOCKED_MAX || waits_for_a_time(at))
+		if (!at->holder || at->holder < l || n == WHERE_LOCKED_MAX || !at->for_ever)
 			return 0;
 		at = at->holder;
 		n++;

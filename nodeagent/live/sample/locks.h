@@ -8,6 +8,7 @@
 #ifndef VFTR_NODEAGENT_LIVE_SAMPLE_LOCKS_H
 #define VFTR_NODEAGENT_LIVE_SAMPLE_LOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,12 +25,14 @@ struct locked_thread {
 	const struct thread_ring *thread;
 	struct where_place *place;
 	uint32_t wanted;      /* it waits for this one; 0: for none that is known */
+	uint32_t region;      /* of that wait (openmp_region_key()) */
 	uint32_t held;	      /* by a region that it has entered and not published; or 0 */
 	size_t left;	      /* published frames that it has left */
 	struct got_lock *got; /* as in struct unpublished */
 	size_t n_got;
-	const struct locked_thread *holder; /* that certainly has the wanted lock; NULL: not known.
-					       Set by locks_look() */
+	/* set by locks_look() */
+	bool for_ever;			    /* it certainly waits until it gets the wanted lock */
+	const struct locked_thread *holder; /* that certainly has it; NULL: not known */
 };
 
 /* Takes over what u has in `got`: freed by locks_forget(). */

@@ -41,23 +41,28 @@ static uint64_t ns_between(const struct host *host, uint64_t from, uint64_t to)
 	return to > from ? clocks_ns(&host->clocks, to - from) : 0;
 }
 
-/* The path's text, outermost frame first; frames in the middle give way to a word about them. */
-static void write_path(struct stacks *s, const struct node *const *open, size_t n, char *path)
+/*
+ * The path's text, outermost frame first; frames in the middle give way to a word about them. open:
+ * n of all frames, as replay_open_nodes() has them.
+ */
+static void write_path(
+	struct stacks *s, const struct node *const *open, size_t n, size_t all, char *path)
 {
 	char **names = xmalloc((n + 1) * sizeof(*names));
 	size_t bytes = 0, used = 0, inner = n < INNER_FRAMES ? 0 : n - INNER_FRAMES;
+	const size_t outer = all > n ? n / 2 : n;
 
 	for (size_t i = 0; i < n; i++) {
 		names[i] =
 			name_shown(symcache_name(s->host->symbols, s->p, open[i]->key), &s->style);
 		bytes += strlen(names[i]) + 1;
 	}
-	while (inner && bytes + 32 > WHERE_PATH_BYTES)
+	while (inner && (bytes + 32 > WHERE_PATH_BYTES || inner > outer))
 		bytes -= strlen(names[--inner]) + 1;
 	for (size_t i = 0; i < n && used + 1 < WHERE_PATH_BYTES; i++) {
 		if (i == inner && n >= INNER_FRAMES && inner != n - INNER_FRAMES) {
 			used += (size_t)snprintf(path + used, WHERE_PATH_BYTES - used,
-				"%s(%zu left out)", used ? "\n" : "", n - INNER_FRAMES - inner);
+				"%s(%zu left out)", used ? "\n" : "", all - INNER_FRAMES - inner);
 			i = n - INNER_FRAMES;
 		}
 		if (used + 1 < WHERE_PATH_BYTES)
@@ -93,16 +98,17 @@ static void look_at_thread(struct stacks *s, const struct thread_ring *t, uint64
 		.words = &words,
 		.rank = s->rank,
 		.alone = s->threads == 1 && !s->stopped};
-	size_t n;
+	size_t all, n;
 
 	unpublished_read(&words, t, &s->called);
 	if (shadow && drain_shadow(t, shadow) && replay_counts(shadow)->records)
 		r = shadow;
-	n = replay_open_nodes(r, open, FRAMES_SEEN);
+	all = replay_open_nodes(r, open, FRAMES_SEEN);
+	n = all < FRAMES_SEEN ? all : FRAMES_SEEN;
 	*place = (struct where_place){
 		.threads = 1, .state = s->stopped ? WHERE_STOPPED : WHERE_RUNS};
 	place->since_least = place->since_most = ns_between(s->host, replay_last_ticks(r), now);
-	write_path(s, open, n, place->path);
+	write_path(s, open, n, all, place->path);
 	who.function = n ? key_mpi(open[n - 1]->key) : KEY_NO_MPI;
 	place->in_mpi = who.function != KEY_NO_MPI;
 	if (place->in_mpi)

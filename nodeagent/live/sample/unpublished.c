@@ -54,6 +54,7 @@ static void take_wait(struct unpublished *u, const uint64_t *w, uint64_t high)
 
 	u->has_waited = true;
 	u->wanted = exit ? 0 : OPENMP_LOCK(w[1]);
+	u->region = OPENMP_REGION(w[1]);
 	if (exit && !(w[1] & (OPENMP_HOLDS | OPENMP_TURN)))
 		add_got(u, OPENMP_LOCK(w[1]), high | w[0] >> RECORD_TIME_SHIFT);
 	if (!exit || !(w[1] & OPENMP_HOLDS) || u->held)

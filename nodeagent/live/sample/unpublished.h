@@ -20,6 +20,7 @@ struct unpublished {
 	/* locks of OpenMP and the C library, by OPENMP_LOCK() */
 	bool has_waited; /* there was a WAIT ... */
 	uint32_t wanted; /* ... and the thread is in it for this lock; 0: it is in none */
+	uint32_t region; /* of that wait (openmp_region_key()) */
 	uint32_t held;	 /* by a critical or ordered region that is open, or 0 */
 	struct got_lock {
 		uint32_t number;

@@ -80,6 +80,21 @@ START_TEST(a_recursion_that_is_open_ends_as_often)
 }
 END_TEST
 
+START_TEST(of_more_frames_than_asked_for_the_outer_and_the_inner_ones_are_told)
+{
+	const struct node *open[5];
+
+	for (uint32_t i = 0; i < 20; i++)
+		in_after(1, F(i));
+	flush();
+	ck_assert_uint_eq(replay_open_nodes(r, open, 5), 21);
+	ck_assert_ptr_eq(open[0], calltree_root(replay_tree(r)));
+	ck_assert_uint_eq(open[1]->key, F(0));
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(open[2 + i]->key, F(17 + i));
+}
+END_TEST
+
 struct sums {
 	uint64_t n, all;
 	int64_t own;
@@ -142,6 +157,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, what_is_not_published_is_in_the_shadow);
 	tcase_add_test(c, a_recursion_that_is_open_ends_as_often);
+	tcase_add_test(c, of_more_frames_than_asked_for_the_outer_and_the_inner_ones_are_told);
 	tcase_add_test(c, open_frames_have_the_time_until_now);
 	tcase_add_test(c, paused_and_in_openmp_there_is_none);
 	suite_add_tcase(suite, c);
