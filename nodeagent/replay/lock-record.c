@@ -110,12 +110,11 @@ bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left)
 		r->holds[i].number == number && left <= top && r->holds[i].frame <= top - left);
 }
 
-uint64_t replay_got_lock_at(const struct replay *r, uint32_t number)
+void replay_locks_got(const struct replay *r, replay_taken_lock *tell, void *ctx)
 {
-	for (unsigned i = 0; number && i < LOCKS_REMEMBERED; i++)
-		if (r->taken[i].number == number)
-			return r->taken[i].since;
-	return 0;
+	EACH(const struct held_lock, l, r->taken, LOCKS_REMEMBERED)
+		if (l->number)
+			tell(ctx, l->number, l->since);
 }
 
 /* Time stamps are as untrusted as all: what lies outside of what was read is cut off. */

@@ -52,9 +52,10 @@ uint32_t replay_lock_wanted(const struct replay *r, uint32_t *region);
  */
 bool replay_holds_lock(const struct replay *r, uint32_t number, size_t left);
 /*
- * When the thread last got a lock without a region, in ticks; 0: it is not known, or the thread
- * gave the lock back while another one waited for it.
+ * The locks that the thread got last without a region, and when, in ticks, each number once; but
+ * for those that it gave back while another thread waited for them.
  */
-uint64_t replay_got_lock_at(const struct replay *r, uint32_t number);
+typedef void replay_taken_lock(void *ctx, uint32_t number, uint64_t since);
+void replay_locks_got(const struct replay *r, replay_taken_lock *tell, void *ctx);
 
 #endif

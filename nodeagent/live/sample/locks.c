@@ -89,31 +89,62 @@ static const struct locked_thread *find_holder(const struct process *p, const st
 	return u ? find_tid(all, n, owner_of(p->pid, u)) : find_inside(all, n, number);
 }
 
-/* When the thread got this lock last, 0: not known, or it has given it back. */
-static uint64_t got_at(const struct locked_thread *l, uint32_t number)
+/* Who got the locks of OpenMP last: found once for all of them, as many threads may wait. */
+struct last_takers {
+	bool known;
+	struct map32 of_number; /* -> index */
+	struct last_taker {
+		const struct locked_thread *thread; /* NULL: not known */
+		const struct locked_thread *told;   /* the last one that was asked about it */
+		uint64_t since;
+	} * takers;
+	size_t n_takers, cap_takers;
+};
+
+struct asked_thread {
+	struct last_takers *of;
+	const struct locked_thread *thread;
+};
+
+/* since 0: it has given it back. What is told first of a thread was last. */
+static void note_taken(void *ctx, uint32_t number, uint64_t since)
 {
-	for (size_t i = l->n_got; i--;)
-		if (l->got[i].number == number)
-			return l->got[i].since;
-	return replay_got_lock_at(l->thread->replay, number);
+	const struct asked_thread *a = ctx;
+	const uint32_t *known = map32_find(&a->of->of_number, number);
+	struct last_taker *l;
+
+	if (!known) {
+		map32_add(&a->of->of_number, number, (uint32_t)a->of->n_takers);
+		l = LIST_ADD(a->of, takers);
+		*l = (struct last_taker){0};
+	} else {
+		l = &a->of->takers[*known];
+	}
+	if (l->told == a->thread)
+		return;
+	l->told = a->thread;
+	if (since > l->since) {
+		l->since = since;
+		l->thread = a->thread;
+	}
 }
 
-/* The thread that got a lock of OpenMP last; NULL: not known. */
+/* NULL: not known. */
 static const struct locked_thread *find_last(
-	const struct locked_thread *all, size_t n, uint32_t number)
+	struct last_takers *of, const struct locked_thread *all, size_t n, uint32_t number)
 {
-	const struct locked_thread *last = NULL;
-	uint64_t latest = 0;
+	const uint32_t *known;
 
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t at = got_at(&all[i], number);
+	for (size_t i = 0; i < n && !of->known; i++) {
+		struct asked_thread a = {of, &all[i]};
 
-		if (at > latest) {
-			latest = at;
-			last = &all[i];
-		}
+		for (size_t k = all[i].n_got; k--;)
+			note_taken(&a, all[i].got[k].number, all[i].got[k].since);
+		replay_locks_got(all[i].thread->replay, note_taken, &a);
 	}
-	return last;
+	of->known = true;
+	known = map32_find(&of->of_number, number);
+	return known ? of->takers[*known].thread : NULL;
 }
 
 /* It may have got the lock since we looked at it: then it has recorded that by now. */
@@ -181,7 +212,7 @@ static void write_lock(
 }
 
 static void write_wait(struct symcache *names, const struct process *p, struct locked_thread *l,
-	const struct locked_thread *all, size_t n)
+	const struct locked_thread *all, size_t n, struct last_takers *last)
 {
 	const struct lock_use *u = find_use(p, l->wanted);
 	const struct locked_thread *holder = find_holder(p, u, all, n, l->wanted);
@@ -195,7 +226,7 @@ static void write_wait(struct symcache *names, const struct process *p, struct l
 		return;
 	l->holder = holder;
 	if (!holder && !u) {
-		holder = find_last(all, n, l->wanted);
+		holder = find_last(last, all, n, l->wanted);
 		l->place->had = holder != NULL;
 	}
 	if (holder == l)
@@ -254,9 +285,13 @@ static void add_cycle(
 void locks_look(struct symcache *names, const struct process *p, uint32_t rank,
 	struct locked_thread *all, size_t n, struct where *w)
 {
+	struct last_takers last = {0};
+
 	for (size_t i = 0; i < n; i++)
 		if (all[i].wanted)
-			write_wait(names, p, &all[i], all, n);
+			write_wait(names, p, &all[i], all, n, &last);
+	map32_free(&last.of_number);
+	free(last.takers);
 	for (size_t i = 0; i < n; i++)
 		if (all[i].holder)
 			add_cycle(w, p, rank, &all[i]);
