@@ -57,7 +57,7 @@ uint64_t vfd_run(const char *path)
 
 static int is_named_vfd(const struct dirent *d)
 {
-	return text_ends_with(d->d_name, ".vfd");
+	return strcmp(d->d_name, ".vfd") && text_ends_with(d->d_name, ".vfd");
 }
 
 bool vfd_files_in(const char *folder, void (*take)(void *ctx, const char *path), void *ctx)

@@ -9,8 +9,8 @@
 /* Its number, as in node profiles; 0: not known, or no sampling file. */
 uint64_t vfd_run(const char *path);
 /*
- * Tells `take' of each sampling file in a folder, by name: of those that end in .vfd not the ones
- * of Vftrace. False and errno: the folder can't be read.
+ * Tells `take' of each sampling file in a folder, by name: of those named NAME.vfd not the ones of
+ * Vftrace. False and errno: the folder can't be read.
  */
 bool vfd_files_in(const char *folder, void (*take)(void *ctx, const char *path), void *ctx);
 

@@ -25,6 +25,14 @@ same() {
 
 cc_traced "$BIN/fib" "$T/bench/fib.c" || { echo 'Bail out! fib.c does not build'; exit 1; }
 
+test_expect 'of a folder a file that has nothing before .vfd is none of its sampling files' '
+	mkdir hidden
+	make_file hidden/.vfd
+	cp hidden/.vfd before
+	status_of 1 "$VFTR" compress hidden 2>said
+	has said "there are no sampling files in it"
+	cmp before hidden/.vfd'
+
 test_expect 'each event, definition and message is the same, packed and again as before' '
 	make_file a.vfd
 	cp a.vfd b.vfd
