@@ -80,7 +80,8 @@ struct cmd_option {
 int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage);
 /*
  * The same of a subcommand that needs an argument, and can write one of CSV and JSON. wanted: what
- * an argument is, "the folder of a run", for the message if there is none.
+ * an argument is, "the folder of a run", for the message if there is none. argv[0] is "vftr: NAME",
+ * as run_subcommand() sets it.
  */
 int cmd_options_for(int argc, char **argv, const struct cmd_option *options, const char *usage,
 	const char *wanted);
