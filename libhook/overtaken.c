@@ -11,17 +11,18 @@ void vftr_overtaken(
 {
 	struct thread *t = &vftr_thread;
 	const struct ring_producer_shm *p = t->ring.producer;
-	const uint32_t turns = turns_since(t, base);
 	unsigned s = word >= t->ring.stage[1];
 
-	if (!turns) /* it stands before a SYNC */
+	if (!turns_since(t, base)) /* it stands before a SYNC */
 		return;
 	/* stored in time, published, and zeroed since */
 	if (!t->ring.base || load_relaxed(word) != value)
 		return;
 	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
-		/* it stands where it should, in a block not yet published ... */
-		if (turns == 1)
+		/* it stands where it should, in a block not yet published; counted now, as another
+		 * handler may come between ... */
+		fence_signal();
+		if (turns_since(t, base) == 1)
 			return;
 		/* ... or in place of a word of the handler in a later block */
 		if (s != t->stage || word < t->cur) {
@@ -40,13 +41,13 @@ void vftr_overtaken(
 static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word, uint64_t base)
 {
 	const struct ring_producer_shm *p = t->ring.producer;
-	const uint32_t turns = turns_since(t, base);
 	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
 
-	if (!turns || !t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
+	if (!turns_since(t, base) || !t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
 		return false;
 	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
-		if (turns == 1)
+		fence_signal();
+		if (turns_since(t, base) == 1)
 			return false;
 		/* part of it stands among words of the handler: better none of them */
 		if (s != t->stage || to < t->cur)

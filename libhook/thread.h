@@ -196,7 +196,10 @@ static inline __attribute__((always_inline)) bool is_placed(
 	const struct thread *t, const uint64_t *to, unsigned n, uint64_t base)
 {
 	fence_signal();
-	return (uintptr_t)to + 8 * (uintptr_t)(n - 1) < (uintptr_t)t->limit && t->base == base;
+	if ((uintptr_t)to + 8 * (uintptr_t)(n - 1) >= (uintptr_t)t->limit)
+		return false;
+	fence_signal(); /* a handler between the two changes base */
+	return t->base == base;
 }
 
 static inline __attribute__((always_inline)) bool vftr_is_gated(const uint64_t *gate, uint64_t key)
