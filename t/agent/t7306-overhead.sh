@@ -5,8 +5,8 @@ test_description='traced time less the overhead that is told is the untraced tim
 need jq
 need_built "$AGENT" "$LIB/libvftrace.so"
 
-cc_traced "$BIN/accessors" "$T/counters/app-accessors.c" -O2 || skip_all 'app-accessors.c cannot be compiled'
-$TEST_CC -O2 "$T/counters/app-accessors.c" -o "$BIN/plain" || skip_all 'no compiler'
+cc_traced "$BIN/accessors" "$T/counters/app-accessors.c" -O2 -DUSER_TIME || skip_all 'app-accessors.c cannot be compiled'
+$TEST_CC -O2 -DUSER_TIME "$T/counters/app-accessors.c" -o "$BIN/plain" || skip_all 'no compiler'
 export BIN
 MPI=$(mpi_list | head -n 1)
 
@@ -35,7 +35,7 @@ ranks() {
 }
 ranks_traced() {
 	rm -f out.*
-	limit "$AGENT" -q -k shm.ring_size=64MiB -- $(mpirun_of "$MPI") -np 2 "$BIN/density" "$@"
+	limit "$AGENT" -q -k shm.ring_size=1MiB -- $(mpirun_of "$MPI") -np 2 "$BIN/density" "$@"
 	cat out.0 out.1 | awk '{ s += $2 } END { print s }'
 }
 
@@ -63,9 +63,11 @@ spread() {
 
 # right HOW PLAIN ARGUMENT...: a line for the table of what was found; within 10 % and the
 # spread of the untraced time, and of the traced time where most of that is overhead. Of three
-# pairs, or of nine where others disturb the three. The short form has 20 %: all other tests are
-# beside it, which costs hooks more than their callers, by what the others evict from caches.
-bound=0.2
+# pairs, or of nine where others disturb the three. The short form has 25 %: others are beside it,
+# which costs hooks more than their callers, by what the others evict from caches. The two processes
+# tell their time in user mode; the ranks, which tell that of short parts, have small rings: on a
+# machine whose host gives memory page by page, the kernel's part of a new page is 10 us and more.
+bound=0.25
 [ -z "$VFTR_LONG" ] || bound=0.1
 right() {
 	: >pairs
