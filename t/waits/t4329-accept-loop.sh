@@ -27,8 +27,11 @@ for kind in mpi tcp; do
 		[ $kind = tcp ] || wait $agents
 		[ $kind = mpi ] || statuses tcp 0 0 0
 		jq -c "[.per_rank[] | [.rank, .node]], .matching" $kind/accept-loop_all.json
-		jq -e ".matching | .pairs.exact == 2 * (2 * 100 + 2) and
-			([.unmatched_sends[], .unmatched_recvs[]] | add) == 0" $kind/accept-loop_all.json'
+		# all of the talks by a port; which of two children that were spawned alike has which of
+		# the four messages before them may come too late (vftr-limits(7))
+		jq -e ".matching | .pairs.exact as \$n | \$n >= 2 * 2 * 100 and
+			([.unmatched_sends[]] | add) == 2 * (2 * 100 + 2) - \$n and
+			([.unmatched_recvs[]] | add) == 2 * (2 * 100 + 2) - \$n" $kind/accept-loop_all.json'
 done
 
 done_testing
