@@ -143,7 +143,7 @@ static double end_of_attached(struct agent *a)
 
 #define A(x)	(1u << (x))
 #define NOT(x)	(~A(x))
-#define ANY	(~0u)
+#define ALWAYS	(~0u)
 #define TO_MEET (A(BY_MPI) | A(BY_TCP))
 
 /*
@@ -154,21 +154,21 @@ static const struct end_rule {
 	unsigned forms, processes, told, others;
 	double (*left_s)(struct agent *a);
 } rules[] = {
-	{ANY, ANY, A(STOP_NOW), ANY, end_now},
-	{A(FORM_ATTACH), ANY, ANY, ANY, end_of_attached},
-	{ANY, A(HERE), A(STOP), ANY, end_by_patience},
-	{ANY, A(HERE), ANY, ANY, end_never},
-	{ANY, ANY, A(STOP), A(ALONE) | A(CUT_OFF) | A(BY_MPI), end_without_children},
-	{A(FORM_COMMAND), ANY, A(GO_ON), ANY, end_of_command},
-	{A(FORM_SIBLING), ANY, ANY, NOT(CUT_OFF), end_when_told},
-	{A(FORM_STEP), ANY, A(GO_ON), NOT(JOINING), end_never}, /* its tasks are what counts */
-	{ANY, ANY, ANY, A(JOINING), end_after_joining},
-	{ANY, ANY, ANY, TO_MEET, end_with_others},
-	{ANY, A(MORE_EXPECTED), ANY, ANY, end_of_waiting},
-	{A(FORM_EMBEDDED), A(NOBODY), ANY, ANY, end_embedded_in_vain},
-	{A(FORM_SIBLING), A(NOBODY), ANY, ANY, end_of_orphan},
-	{ANY, A(NOBODY), ANY, ANY, end_by_late_profile},
-	{ANY, A(ENDED), ANY, ANY, end_after_linger},
+	{ALWAYS, ALWAYS, A(STOP_NOW), ALWAYS, end_now},
+	{A(FORM_ATTACH), ALWAYS, ALWAYS, ALWAYS, end_of_attached},
+	{ALWAYS, A(HERE), A(STOP), ALWAYS, end_by_patience},
+	{ALWAYS, A(HERE), ALWAYS, ALWAYS, end_never},
+	{ALWAYS, ALWAYS, A(STOP), A(ALONE) | A(CUT_OFF) | A(BY_MPI), end_without_children},
+	{A(FORM_COMMAND), ALWAYS, A(GO_ON), ALWAYS, end_of_command},
+	{A(FORM_SIBLING), ALWAYS, ALWAYS, NOT(CUT_OFF), end_when_told},
+	{A(FORM_STEP), ALWAYS, A(GO_ON), NOT(JOINING), end_never}, /* its tasks are what counts */
+	{ALWAYS, ALWAYS, ALWAYS, A(JOINING), end_after_joining},
+	{ALWAYS, ALWAYS, ALWAYS, TO_MEET, end_with_others},
+	{ALWAYS, A(MORE_EXPECTED), ALWAYS, ALWAYS, end_of_waiting},
+	{A(FORM_EMBEDDED), A(NOBODY), ALWAYS, ALWAYS, end_embedded_in_vain},
+	{A(FORM_SIBLING), A(NOBODY), ALWAYS, ALWAYS, end_of_orphan},
+	{ALWAYS, A(NOBODY), ALWAYS, ALWAYS, end_by_late_profile},
+	{ALWAYS, A(ENDED), ALWAYS, ALWAYS, end_after_linger},
 };
 
 static const struct end_rule *rule_for(const struct situation *s)

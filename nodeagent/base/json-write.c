@@ -66,12 +66,12 @@ static bool is_plain(char c)
 	return plain[(unsigned char)c];
 }
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define EIGHT_OF(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* Has one of eight bytes the value 0? Warren, Hacker's Delight, 6-1. */
 static uint64_t has_zero(uint64_t bytes)
 {
-	return (bytes - EACH(1)) & ~bytes & EACH(0x80);
+	return (bytes - EIGHT_OF(1)) & ~bytes & EIGHT_OF(0x80);
 }
 
 static bool are_plain(const char *text)
@@ -79,9 +79,9 @@ static bool are_plain(const char *text)
 	uint64_t bytes;
 
 	memcpy(&bytes, text, sizeof(bytes));
-	return !((bytes & EACH(0x80)) | ((bytes - EACH(0x20)) & ~bytes & EACH(0x80)) |
-		 has_zero(bytes ^ EACH('"')) | has_zero(bytes ^ EACH('\\')) |
-		 has_zero(bytes ^ EACH(0x7f)));
+	return !((bytes & EIGHT_OF(0x80)) | ((bytes - EIGHT_OF(0x20)) & ~bytes & EIGHT_OF(0x80)) |
+		 has_zero(bytes ^ EIGHT_OF('"')) | has_zero(bytes ^ EIGHT_OF('\\')) |
+		 has_zero(bytes ^ EIGHT_OF(0x7f)));
 }
 
 /* Bytes of n that text begins with and that are written as they are. */
