@@ -348,9 +348,9 @@ long_tests := $(wildcard $(foreach n,9201 9101 9223 9702 4101 8401 7301 8601 960
 	9507 8702 4116 9402 9224 7101 9207 9212 4201 9401 9603 9203 9403 4002 8421 4202,t/*/t$(n)-*.sh))
 long_units := $(addprefix $(O)/t/,model/m-ring unit/net/u-tcp)
 # Compares times of programs that take a tenth of a second; beside others that takes nine tries, and fails.
-alone_tests := $(wildcard t/*/t7306-*.sh)
-all_tests = $(long_tests) $(long_units) $(filter-out $(long_tests) $(alone_tests),$(sort $(tap_tests))) \
-	$(filter-out $(long_units),$(sort $(unit_tests)))
+alone_tests := $(if $(TESTS),,$(wildcard t/*/t7306-*.sh))
+all_tests = $(or $(TESTS),$(long_tests) $(long_units) $(filter-out $(long_tests) $(alone_tests),$(sort $(tap_tests))) \
+	$(filter-out $(long_units),$(sort $(unit_tests))))
 skips    := $(O)/skipped
 failures := $(O)/failed
 # What fails beside others runs once more, alone: AGAIN=0 takes the first word for it (t/README).
@@ -359,7 +359,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_ALONE='$(alone_tests)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan help
+.PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan coverage help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -383,7 +383,7 @@ $(browser): t/report/package.json t/report/package-lock.json
 
 report-check: $(browser)
 	@$(MAKE) --no-print-directory all $(test_makers)
-	@VFTR_LONG=1 BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
+	@VFTR_LONG=1 TEST_SECONDS=3600 BUILD='$(abspath $(O))' $(PROVE) -e 'sh t/lib/run-test' -v t/report/t8411-report-browser.sh
 
 # The viewer of time lines that `vftr report' puts into its file from then on: speedscope, as
 # packaging/report-assets/package-lock.json fixes it, without its font, which would be a request.
@@ -453,6 +453,14 @@ tsan:
 	@$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE="-O1 -fsanitize=thread" $(O)/tsan/t/unit/shm/u-ring
 	$(O)/tsan/t/unit/shm/u-ring
 
+# Lines and branches that tests run, by folder; those that none runs are listed in obj/coverage/missed.
+# TESTS: these files only. Libraries that a program is linked with, such as libvftrace.a, want libgcov
+# then, and what is killed has counted nothing.
+coverage: deps-tests
+	-@$(MAKE) --no-print-directory O=$(O)/coverage AGAIN=0 check CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
+		LDFLAGS=--coverage SANITIZE='--coverage -include t/analysis/exits.h'
+	@python3 t/analysis/coverage.py $(O)/coverage $(O)/coverage/missed
+
 help:
 	@echo "make            the libraries and programs, in $(O)/"
 	@echo "make demo       install what is missing, build, run the heat equation traced"
@@ -467,6 +475,7 @@ help:
 	@echo "make install    to PREFIX=$(PREFIX) (DESTDIR for packagers); make uninstall"
 	@echo "make deb        Debian packages, in $(O)/"
 	@echo "make dist sbom  an archive of the last commit; what the programs need, as SPDX; in $(O)/"
+	@echo "make coverage   lines and branches that tests run, by folder; TESTS: these files only"
 	@echo "make asan tsan  tests under sanitizers;  make clean"
 
 .PHONY: clean
