@@ -365,6 +365,9 @@ static void nested(struct thread *t, uint64_t exit_bit)
 	} else if (t->nested_depth) {
 		t->nested_depth--;
 	} else {
+		/* no exit of a handler that this one interrupts may be stored inside of the frame
+		 */
+		t->limit = NULL;
 		t->nested_open++;
 	}
 }

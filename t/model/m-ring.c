@@ -9,7 +9,8 @@
  * A producer that sleeps is woken only by a wake-up, never by its time-out.
  *
  * A second part delivers a signal, whose handler records, before each step; the
- * 31 bits of the time wrap in the handler, a few steps before, or not at all. In a
+ * 31 bits of the time wrap in the handler, a few steps before, or not at all; or another
+ * signal interrupts the handler, and they wrap in one of the two handlers. In a
  * third the consumer looks at the staging blocks while the producer goes on. A
  * fourth breaks the protocol on purpose; that must be noticed.
  */
@@ -80,8 +81,8 @@ static const char *failure;
 static unsigned n_events;
 static long signal_at = -1, steps_taken; /* of the producer; second part */
 static long later_from;			 /* the clock shows LATER after this step */
-static unsigned signal_calls;
-static bool in_handler;
+static long second_at, handler_steps;	 /* a signal in the handler, if not negative; its steps */
+static unsigned signal_calls, handlers;	 /* handlers: those that run */
 
 uint64_t vftr_no_sites[CALL_SITE_FUNCTIONS];
 __thread struct thread vftr_thread;
@@ -113,7 +114,7 @@ uint64_t head_now(void)
 uint64_t ticks_now(void)
 {
 	if (signal_at >= 0)
-		return steps_taken > later_from ? LATER : TICKS;
+		return (second_at >= 0 ? handler_steps : steps_taken) > later_from ? LATER : TICKS;
 	return w.called > n_events / 2 ? LATER : TICKS;
 }
 
@@ -156,7 +157,7 @@ __attribute__((noinline)) void step(void)
 		return;
 	}
 	if (me == PRODUCER && signal_at >= 0) {
-		if (!in_handler && steps_taken++ == signal_at)
+		if (handlers ? handler_steps++ == second_at : steps_taken++ == signal_at)
 			handler();
 		return; /* the second part has no turns */
 	}
@@ -388,14 +389,14 @@ static void producer(void)
 
 static void handler(void)
 {
-	in_handler = true;
-	w.nested = signal_calls;
+	const uint64_t id = HANDLER_ID + handlers++;
+
+	w.nested += signal_calls;
 	for (unsigned i = 0; i < signal_calls; i++) {
-		vftr_record(0, HANDLER_ID, vftr_is_gated(&vftr_own.gate, HANDLER_ID), NULL);
-		vftr_record(
-			RECORD_EXIT, HANDLER_ID, vftr_is_gated(&vftr_own.gate, HANDLER_ID), NULL);
+		vftr_record(0, id, vftr_is_gated(&vftr_own.gate, id), NULL);
+		vftr_record(RECORD_EXIT, id, vftr_is_gated(&vftr_own.gate, id), NULL);
 	}
-	in_handler = false;
+	handlers--;
 }
 
 static void begin(bool drop)
@@ -406,7 +407,7 @@ static void begin(bool drop)
 	memset(stack, 0, sizeof(stack));
 	memset(t, 0, sizeof(*t));
 	failure = NULL;
-	steps_taken = 0;
+	steps_taken = handler_steps = 0;
 	w.sync[0] = record_sync_word(TICKS);
 	vftr_process = (struct process){.state = PROCESS_ON,
 		.generation = 1,
@@ -494,7 +495,7 @@ static const char *judge(bool drop)
 			open[depth++] = id;
 			recorded++;
 		}
-		if (id == HANDLER_ID)
+		if (id >= HANDLER_ID)
 			continue;
 		/* in the program's order, and without gaps if nothing may be lost */
 		while (next < n_events &&
@@ -724,13 +725,13 @@ static void every_interleaving(const char *what, unsigned calls, bool drop, enum
 	report(!failure, what, text);
 }
 
-/* A signal before one step of the producer; the clock shows LATER from `lead` steps before on. */
-static void one_signal(bool drop, long lead)
+/* A signal before one step of the producer; the clock shows LATER after step `later`. */
+static void one_signal(bool drop, long later)
 {
 	const char *why = NULL;
 
 	begin(drop);
-	later_from = lead < 0 ? LONG_MAX : signal_at - lead;
+	later_from = later;
 	running = PRODUCER;
 	for (w.called = 0; w.called < n_events && !failure; w.called++) {
 		began[w.called] = ticks_now();
@@ -757,6 +758,7 @@ static void every_signal(const char *what, bool drop)
 	char text[200];
 
 	mutation = NONE;
+	second_at = -1;
 	write_program(30);
 	failure = NULL;
 	for (unsigned k = 0; k < sizeof(sizes) / sizeof(sizes[0]) && !failure; k++) {
@@ -768,7 +770,7 @@ static void every_signal(const char *what, bool drop)
 		signal_at = steps_taken = 0;
 		for (; !failure && steps_taken >= signal_at; signal_at++)
 			for (lead = -1; !failure && lead <= most; lead++, runs++)
-				one_signal(drop, lead);
+				one_signal(drop, lead < 0 ? LONG_MAX : signal_at - lead);
 	}
 	snprintf(text, sizeof(text), "%lu runs%s%s", runs, failure ? "; " : "",
 		failure ? failure : "");
@@ -778,6 +780,39 @@ static void every_signal(const char *what, bool drop)
 			signal_calls, signal_at - 1, w.called, lead - 1,
 			(unsigned long)w.producer.lost, (unsigned long)w.app.lost_nested);
 	signal_at = -1;
+	report(!failure, what, text);
+}
+
+/*
+ * A handler of one call before each step, another one before each step of its own, and a wrap after
+ * each step of both. The program fills a block.
+ */
+static void every_second_signal(const char *what)
+{
+	unsigned long runs = 0;
+	char text[200];
+
+	mutation = NONE;
+	write_program(10);
+	failure = NULL;
+	signal_calls = 1;
+	signal_at = steps_taken = 0;
+	for (; !failure && steps_taken >= signal_at; signal_at++) {
+		second_at = handler_steps = 0;
+		for (; !failure && handler_steps >= second_at; second_at++) {
+			long later = handler_steps = 0;
+
+			for (; !failure && handler_steps >= later; later++, runs++)
+				one_signal(false, later);
+			if (failure)
+				printf("# handlers before steps %ld and %ld, event %u; wrap after "
+				       "step %ld\n",
+					signal_at, second_at, w.called, later - 1);
+		}
+	}
+	snprintf(text, sizeof(text), "%lu runs%s%s", runs, failure ? "; " : "",
+		failure ? failure : "");
+	signal_at = second_at = -1;
 	report(!failure, what, text);
 }
 
@@ -816,6 +851,7 @@ int main(void)
 	every_interleaving("a full ring drops", 36, true, NONE);
 	every_signal("signals while a full ring blocks", false);
 	every_signal("signals while a full ring drops", true);
+	every_second_signal("signals while handlers run");
 	every_look("a look while the producer goes on");
 	every_interleaving("noticed: head stored before the copy", 36, false, HEAD_BEFORE_COPY);
 	every_interleaving("noticed: zeroed before head is stored", 36, false, ZERO_BEFORE_HEAD);
