@@ -6,6 +6,15 @@
 #include "libhook/emit.h"
 #include "libhook/process.h"
 
+/*
+ * False in a child of fork that such a handler has made: it has the parent's block no more, and
+ * blank pages in its place. What was stored there now, was not published by the parent.
+ */
+static bool is_in_ring(const struct thread *t, const uint64_t *word)
+{
+	return (uintptr_t)word - (uintptr_t)t->ring.base < t->ring.bytes;
+}
+
 void vftr_overtaken(
 	uint64_t key, const void *site, uint64_t value, bool is_exit, uint64_t *word, uint64_t base)
 {
@@ -16,9 +25,10 @@ void vftr_overtaken(
 	if (!turns_since(t, base)) /* it stands before a SYNC */
 		return;
 	/* stored in time, published, and zeroed since */
-	if (!t->ring.base || load_relaxed(word) != value)
+	if (load_relaxed(word) != value)
 		return;
-	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+	if (is_in_ring(t, word) &&
+		(int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
 		/* it stands where it should, in a block not yet published; counted now, as another
 		 * handler may come between ... */
 		fence_signal();
@@ -43,9 +53,10 @@ static bool words_overtaken(struct thread *t, uint64_t *to, const uint64_t *word
 	const struct ring_producer_shm *p = t->ring.producer;
 	unsigned s = to >= t->ring.stage[1], n = record_words(word[0]);
 
-	if (!turns_since(t, base) || !t->ring.base || load_relaxed(&to[n - 1]) != word[n - 1])
+	if (!turns_since(t, base) || load_relaxed(&to[n - 1]) != word[n - 1])
 		return false;
-	if ((int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
+	if (is_in_ring(t, to) &&
+		(int64_t)(load_relaxed(&p->stage[s]) - load_relaxed(&p->head)) >= 0) {
 		fence_signal();
 		if (turns_since(t, base) == 1)
 			return false;

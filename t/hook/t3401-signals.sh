@@ -118,6 +118,10 @@ test_if "$steps" 'x86-64 only' 'a handler that forks: parent exact, and its chil
 		is \$(awk '/ handler/ { print \$1 + 1 }' counts) \
 			\$(jq .processes stepped_all.json) processes
 		is '' \"\$(jq -r '.each_process[] | select(.status != 0)' stepped_all.json)\"
+		case \$f in
+		*enter*) is '' \"\$(jq -r '.stacks[] | select(.path == \"leaf<init\")' stepped_all.json)\" \
+			'calls of children outside of the one that the handler has interrupted' ;;
+		esac
 	done"
 
 # VFTR_PROGRAMS is read at the first event, and the C library may have any of its locks then

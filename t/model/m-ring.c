@@ -229,7 +229,8 @@ static struct ring view = {.producer = &w.producer,
 	.stage = {w.stage0, w.stage1},
 	.data = w.data,
 	.size = RING_BYTES,
-	.base = &w};
+	.base = &w,
+	.bytes = sizeof(w)};
 
 /* ---- consumer: nodeagent/process/drain.c with words instead of a replay ----------- */
 
