@@ -219,6 +219,7 @@ void vftr_frames_lock_wanted(const void *address, const void *lock)
 	own.lock = lock;
 	own.lock_open = 0;
 	if (own.sets_lock) {
+		own.sets_lock = false; /* a jump may leave the function without a word */
 		own.lock_open = vftr_construct(CONSTRUCT_LOCK_WAIT, own.lock_address, NULL);
 		vftr_wait(0, own.lock_open, vftr_lock_bits(lock, 0));
 	}

@@ -55,8 +55,8 @@ void vftr_frames_called_from(const void *caller);
  * vftr_frames_lock_wanted(): the thread wants a lock. vftr_frames_lock_got(): it has got it; again:
  * it had the lock before. The wait is recorded by the second function, as some runtimes report
  * omp_test_lock() as omp_set_lock(), and do not report a test that failed; or by each its part,
- * while gomp-lock.c says by vftr_frames_sets_lock() that the thread is in omp_set_lock() or
- * omp_set_nest_lock().
+ * after gomp-lock.c has said by vftr_frames_sets_lock() that the thread begins omp_set_lock() or
+ * omp_set_nest_lock(): this holds for one lock that is wanted, or until the function has ended.
  */
 void vftr_frames_sets_lock(bool sets);
 void vftr_frames_lock_wanted(const void *address, const void *lock);

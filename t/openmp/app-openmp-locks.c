@@ -3,15 +3,19 @@
  * One of three threads has a lock while the others want it: by locks, nest locks and critical
  * constructs, and in a loop with an ordered part. Prints for each, and for each of the others, what
  * it waited while that thread had it by its own clock: "KIND INSTANCES SECONDS". With the argument
- * "alone" nobody wants it meanwhile. With -DWITH_MPI it is a rank, and prints what its first thread
+ * "alone" nobody wants it meanwhile; with "left" a signal handler leaves the wait for it by a jump,
+ * and what comes then is no wait. With -DWITH_MPI it is a rank, and prints what its first thread
  * waited so, too: "first KIND INSTANCES SECONDS".
  */
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
 #include <omp.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define KEEP	__attribute__((noinline))
@@ -216,6 +220,34 @@ static double in_turn(void)
 	return sum;
 }
 
+static sigjmp_buf out;
+
+static void leave(int signal)
+{
+	siglongjmp(out, signal);
+}
+
+static KEEP void later(void)
+{
+	counter++;
+}
+
+static KEEP int left(void)
+{
+	const struct itimerval once = {.it_value = {0, 1000 * LATE_MS}};
+
+	signal(SIGALRM, leave);
+	omp_set_lock(&lock);
+	if (!sigsetjmp(out, 1)) {
+		setitimer(ITIMER_REAL, &once, NULL);
+		omp_set_lock(&lock); /* for ever */
+	}
+	if (omp_test_lock(&lock))
+		return 1;
+	later();
+	return 0;
+}
+
 static void say_first(const char *kind)
 {
 #ifdef WITH_MPI
@@ -237,6 +269,8 @@ int main(int argc, char **argv)
 	alone = argc > 1 && !strcmp(argv[1], "alone");
 	omp_init_lock(&lock);
 	omp_init_nest_lock(&nest);
+	if (argc > 1 && !strcmp(argv[1], "left"))
+		return left();
 	for (int k = 0; k < (int)(sizeof(kinds) / sizeof(kinds[0])); k++) {
 		int n = 0;
 		double s = 0.0;

@@ -68,6 +68,12 @@ test_expect 'a lock that nobody else has makes nobody wait' '
 		awk "{ s += \$3 } END { exit s > 0.001 }" got
 	done'
 
+test_expect 'when a jump has left the wait for a lock, an attempt in vain is no wait, nor what follows' '
+	for p in "$BIN"/locks-*; do
+		KMP_LOCK_KIND=tas traced -q -- "$p" left # it can be left
+		is 1 "$(calls_of "${p##*/}_all.json" "later<left<main<init")" "${p##*/}"
+	done'
+
 # path_as_stamped STAMPS JSON: have_KIND of other threads has so much of the critical path as the first
 # one has stamped, within 1 % or 20 us an instance; for "another" it waits at the end of the region
 path_as_stamped() {
