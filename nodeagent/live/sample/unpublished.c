@@ -102,6 +102,29 @@ static struct receive_words receive_of(const struct thread_ring *t)
 }
 
 /*
+ * A word that is zero has a place and is not stored: a signal handler has come in between, and its
+ * words follow.
+ */
+static void take_block(
+	struct unpublished *u, const uint64_t block[BLOCK_WORDS], struct map32 *called)
+{
+	uint64_t high = 0;
+
+	for (unsigned at = 0; at < BLOCK_WORDS;) {
+		const uint64_t *w = &block[at];
+		const unsigned words = record_words(*w);
+
+		if (at + words > BLOCK_WORDS)
+			break;
+		if ((uint32_t)*w == RECORD_SYNC)
+			high = *w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
+		else if (w[words - 1])
+			take_word(u, w, high, called);
+		at += words;
+	}
+}
+
+/*
  * The receive is that of the call which the thread is in after its words if it is there before and
  * after they were looked at: then that call has stored it, or one like it. Of what was torn the
  * second look differs.
@@ -114,22 +137,8 @@ void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct
 	struct receive_words after;
 
 	*u = (struct unpublished){0};
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t high = 0;
-
-		for (unsigned at = 0; at < BLOCK_WORDS && blocks[i][at];) {
-			const uint64_t *w = &blocks[i][at];
-			const unsigned words = record_words(*w);
-
-			if (at + words > BLOCK_WORDS)
-				break;
-			if ((uint32_t)*w == RECORD_SYNC)
-				high = *w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
-			else if (words == 1 || w[words - 1])
-				take_word(u, w, high, called);
-			at += words;
-		}
-	}
+	for (unsigned i = 0; i < n; i++)
+		take_block(u, blocks[i], called);
 	free(blocks);
 	fence_acquire(); /* the second look comes after that at the words */
 	after = receive_of(t);
