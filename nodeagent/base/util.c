@@ -111,14 +111,67 @@ char *xappend(char *text, const char *fmt, ...)
 	return text;
 }
 
+/*
+ * A stream of open_memstream() that finds no memory leaves out what it is given: neither ferror()
+ * nor fclose() tells.
+ */
+struct memory_stream {
+	char **text;
+	size_t *bytes, cap;
+};
+
+static ssize_t memory_write(void *cookie, const char *from, size_t n)
+{
+	struct memory_stream *s = cookie;
+
+	if (*s->bytes + n >= s->cap) {
+		char *more = realloc(*s->text, 2 * s->cap + n);
+
+		if (!more)
+			return 0; /* an error of the stream */
+		s->cap = 2 * s->cap + n;
+		*s->text = more;
+	}
+	memcpy(*s->text + *s->bytes, from, n);
+	*s->bytes += n;
+	(*s->text)[*s->bytes] = '\0';
+	return (ssize_t)n;
+}
+
+/* For ftell(). */
+static int memory_seek(void *cookie, off64_t *offset, int whence)
+{
+	const struct memory_stream *s = cookie;
+
+	if (whence != SEEK_CUR || *offset)
+		return -1;
+	*offset = (off64_t)*s->bytes;
+	return 0;
+}
+
+static int memory_close(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
 FILE *memory_begin(char **text, size_t *bytes)
 {
-	return checked(open_memstream(text, bytes));
+	static const cookie_io_functions_t calls = {
+		.write = memory_write, .seek = memory_seek, .close = memory_close};
+	struct memory_stream *s = xmalloc(sizeof(*s));
+
+	*s = (struct memory_stream){.text = text, .bytes = bytes, .cap = 1};
+	*text = xcalloc(1, s->cap);
+	*bytes = 0;
+	return checked(fopencookie(s, "w", calls));
 }
 
 void memory_end(FILE *f)
 {
-	if (fclose(f))
+	const bool failed = ferror(f);
+
+	if (fclose(f) || failed)
 		die(125, "out of memory");
 }
 

@@ -134,7 +134,7 @@ char *xappend(char *text, const char *fmt, ...)
 
 /*
  * A stream into memory. At memory_end() *text is what was written, of *bytes bytes without its NUL,
- * and the caller's to free.
+ * and the caller's to free. Without memory for all of it the program ends as in xmalloc().
  */
 FILE *memory_begin(char **text, size_t *bytes) __attribute__((returns_nonnull));
 void memory_end(FILE *f);
