@@ -11,6 +11,7 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/net/ending.h"
+#include "nodeagent/net/transport.h"
 #include "nodeagent/filter/filter.h"
 #include "nodeagent/gather/gather.h"
 #include "nodeagent/agent/step/in-step.h"
@@ -337,6 +338,24 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 	return failed;
 }
 
+/*
+ * The ids of this node's stacks. Alone, they are those of the job; else agent 0 has not told those,
+ * and whoever compares logs is to know. The caller frees them.
+ */
+static struct profile_number *own_numbers(struct agent *a, struct profile *node, size_t *n)
+{
+	static const char why[] =
+		"the ids of stacks in the logs of this node and its ranks are its own, and "
+		"others than in the summary: agent 0 has not told those of the job in time";
+
+	if (a->host.n_ever && a->host.transport && a->host.transport->rank) {
+		profile_warn(node, "%s", why);
+		host_warn(&a->host, true, "%s", why); /* for the logs of ranks */
+	}
+	*n = node->n_stacks;
+	return profile_numbers(node);
+}
+
 int agent_finish(struct agent *a)
 {
 	struct profile *node, *whole = NULL;
@@ -381,10 +400,8 @@ int agent_finish(struct agent *a)
 		lock = older_results_begin(a, base);
 	}
 	failed |= recorder_rename(&a->host, base);
-	if (!numbers) { /* alone: the ids of this node are those of the job */
-		numbers = profile_numbers(node);
-		n_numbers = node->n_stacks;
-	}
+	if (!numbers)
+		numbers = own_numbers(a, node, &n_numbers);
 	failed |= write_results(a, node, whole, base, numbers, n_numbers);
 	if (!a->quiet && !failed)
 		tell_files(a, node, whole, base);

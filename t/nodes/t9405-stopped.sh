@@ -45,6 +45,10 @@ test_expect 'the agent of node3 is stopped: the summary has the others' '
 test_expect 'agent 0 is stopped: the others have written their profiles' '
 	LAST=service_node3.vfp
 	ended_with node1 node2 node3
-	test -s node1/service_node2.vfp'
+	test -s node1/service_node2.vfp
+	for node in node2 node3; do
+		has node1/service_node_$node.log "the ids of stacks in the logs of this node"
+		has node1/$node.err "the ids of stacks in the logs of this node"
+	done'
 
 done_testing
