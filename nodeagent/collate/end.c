@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/collate/tree.h"
 
 #define WRITING_S  30.0 /* agent 0 may have a lot to write */
@@ -38,8 +39,9 @@ static void answer_orphans(struct transport *transport)
 	}
 }
 
-/* Launchers may end the others as soon as this process ends: let them finish their work. */
-static void await_goodbyes(struct transport *transport, double until)
+/* Launchers may end the others as soon as this process ends: let them finish their work. False: not
+ * all have in time. */
+static bool await_goodbyes(struct transport *transport, double until)
 {
 	uint32_t left = transport->plan ? transport->plan->n_present : 0;
 
@@ -55,10 +57,11 @@ static void await_goodbyes(struct transport *transport, double until)
 			free(buf);
 			left--;
 		} else if (error != -ETIMEDOUT || transport_now() >= until) {
-			break;
+			return false;
 		}
 		answer_orphans(transport);
 	}
+	return true;
 }
 
 static bool ends_by_leaving(const struct transport *transport)
@@ -100,12 +103,15 @@ static bool await_all_left(struct transport *transport, double until)
 static bool end_all(struct transport *transport, double until)
 {
 	struct collate_plan *plan = transport->plan;
-	bool complete = plan && plan->complete;
+	const bool complete = plan && plan->complete, by_leaving = ends_by_leaving(transport);
+	const double begin = transport_now();
 	uint64_t end[2] = {0};
 
-	if (!ends_by_leaving(transport))
-		await_goodbyes(transport, until);
-	else if (await_all_left(transport, until))
+	if (!(by_leaving ? await_all_left : await_goodbyes)(transport, until))
+		complain("not all agents had written their files %.0f s after the summary: logs "
+			 "and sampling files of their nodes may be missing",
+			transport_now() - begin);
+	else if (by_leaving)
 		return true;
 	end[0] = complete;
 	return !transport_to_all(
