@@ -8,6 +8,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/process/host.h"
+#include "nodeagent/process/process.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "nodeagent/replay/jobs/spawns.h"
 
@@ -238,10 +239,12 @@ bool spawn_news_has_times(const uint64_t *words, size_t n)
 
 const char *spawn_news_take(struct host *host, const uint64_t *words, size_t n)
 {
-	struct spawns *s = spawns_here(host);
 	struct words_in in = {words, n, false};
+	struct spawns *s;
 	uint64_t kind;
 
+	process_begin_comparing(host); /* processes of these jobs may still come here */
+	s = spawns_here(host);
 	if (!s)
 		return NULL;
 	kind = words_get(&in);

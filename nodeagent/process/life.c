@@ -28,8 +28,10 @@
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
-static void begin_comparing(struct host *host)
+void process_begin_comparing(struct host *host)
 {
+	if (host->sync || !(host->conf->mpi_waits || host->conf->mpi_show_sync_time))
+		return;
 	host->sync = sync_new();
 	sync_begin_sampling(host->sync, &host->clocks);
 }
@@ -51,8 +53,7 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->cpu_before = cpu_used(pid);
 	p->code = codemap_new();
 	p->ended_tree = calltree_new();
-	if ((host->conf->mpi_waits || host->conf->mpi_show_sync_time) && !host->sync)
-		begin_comparing(host);
+	process_begin_comparing(host);
 	p->gpu = gpu_new(&host->clocks);
 	p->traffic = traffic_new(host->conf, host->sync);
 	return p;

@@ -186,6 +186,9 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 void process_set_rank(struct process *p, const struct wire_rank *m);
 /* To be called when a process has made a communicator by MPI_Comm_spawn. */
 void process_has_spawned(struct process *p);
+/* Makes host->sync, unless it is there, or nothing is to be compared. By process_new(), and by who
+ * hears earlier of processes on other nodes. */
+void process_begin_comparing(struct host *host);
 /* Updates host->sync after a process came, got a rank, or ended. */
 void process_members_changed(struct host *host);
 /* Warns of limits that its communication has reached. */

@@ -72,6 +72,22 @@ START_TEST(a_job_and_where_it_belongs)
 }
 END_TEST
 
+/* Others do not tell it again when its first process comes. */
+START_TEST(an_agent_without_processes_keeps_what_it_hears)
+{
+	here.conf = conf_default();
+	sync_free(here.sync);
+	here.sync = NULL;
+	spawns_add_job(sync_spawns(there.sync), CHILD, 2, SINCE / 2, &root);
+	spawns_tell_job(sync_spawns(there.sync), CHILD);
+	n = spawn_news_next(&there, true, words, MOST);
+	ck_assert_ptr_null(spawn_news_take(&here, words, n));
+	ck_assert_uint_eq(spawn_news_awaited(&here), 1);
+	conf_free(here.conf);
+	here.conf = NULL;
+}
+END_TEST
+
 START_TEST(parents_of_another_job)
 {
 	uint32_t parents[] = {4, 5};
@@ -246,11 +262,14 @@ END_TEST
 
 START_TEST(without_waits_nobody_asks)
 {
-	struct host alone = {0};
+	struct host alone = {.conf = conf_default()};
 
+	alone.conf->mpi_waits = alone.conf->mpi_show_sync_time = false;
 	ck_assert(!spawn_news_any(&alone) && !spawn_news_awaited(&alone));
 	ck_assert_uint_eq(spawn_news_next(&alone, true, words, MOST), 0);
 	ck_assert_ptr_null(spawn_news_take(&alone, words, 0));
+	ck_assert_ptr_null(alone.sync);
+	conf_free(alone.conf);
 }
 END_TEST
 
@@ -261,6 +280,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_job_and_where_it_belongs);
+	tcase_add_test(c, an_agent_without_processes_keeps_what_it_hears);
 	tcase_add_loop_test(c, parents_of_another_job, 0, 2);
 	tcase_add_test(c, jobs_that_have_met_by_a_port);
 	tcase_add_test(c, a_side_that_has_ended);
