@@ -3,6 +3,7 @@
  * Events and news that all agents are to hear of at once. They go down the tree of the agent where
  * they have happened, and nobody answers.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/agent/roles/agent.h"
@@ -57,8 +58,12 @@ static void keep_unsent(
 	struct live_unsent *u, **end = &l->unsent;
 	const double at = transport_now() + AGAIN_S;
 
-	if (m->kind != LIVE_NEWS || l->n_unsent >= LIVE_UNSENT_MAX)
+	if (m->kind != LIVE_NEWS)
 		return;
+	if (l->n_unsent >= LIVE_UNSENT_MAX) {
+		l->news_lost++;
+		return;
+	}
 	u = xmalloc(sizeof(*u) + bytes);
 	*u = (struct live_unsent){.m = *m,
 		.to = to,
@@ -81,6 +86,7 @@ static bool send_again(struct agent *a, struct live_unsent *u, double now)
 		return true;
 	u->pause *= 2;
 	u->at = now + u->pause;
+	a->live->news_lost += now >= u->until;
 	return now >= u->until;
 }
 
@@ -197,8 +203,10 @@ void live_news_put_back(struct agent *a, const void *news, size_t bytes)
 	struct live *l = a->live;
 	struct live_news *n;
 
-	if (l->n_news >= LIVE_NEWS_MAX)
+	if (l->n_news >= LIVE_NEWS_MAX) {
+		l->news_lost++;
 		return;
+	}
 	n = xmalloc(sizeof(*n) + bytes);
 	*n = (struct live_news){.bytes = bytes};
 	memcpy(n->content, news, bytes);
@@ -246,6 +254,19 @@ bool live_news_await(struct agent *a, size_t awaited)
 	l->news_at = transport_now();
 	l->next = 0;
 	return true;
+}
+
+void live_news_warn(struct agent *a)
+{
+	const uint64_t n = a->live->news_lost;
+
+	if (n)
+		host_warn(&a->host, false,
+			"%" PRIu64 " %s of spawned jobs %s lost between agents: waits of ranks of "
+			"different jobs may not be matched",
+			n, one_or_many(n, "piece of news", "pieces of news"),
+			one_or_many(n, "was", "were"));
+	a->live->news_lost = 0;
 }
 
 void live_news_free(struct live *l)

@@ -357,6 +357,7 @@ void live_end(struct agent *a)
 		return;
 	if (!a->joining && a->host.transport && a->host.transport->size > 1)
 		drop_messages(a);
+	live_news_warn(a);
 	live_viewers_end(l);
 	live_trees_end(l);
 	free(l->own_where);

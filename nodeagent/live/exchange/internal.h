@@ -118,6 +118,7 @@ struct live {
 	size_t n_news;
 	struct live_unsent *unsent; /* news that have not left, oldest first */
 	size_t n_unsent;
+	uint64_t news_lost;  /* of both, and what nobody took in time: live_end() says it */
 	size_t news_awaited; /* live_news_await() */
 	double news_at;	     /* s; when more were awaited, or some came, last */
 	bool full;	     /* a line was written that too many agents have viewers */
@@ -146,6 +147,8 @@ void live_news_take(struct agent *a, const void *news, size_t bytes);
 void live_event_pass(struct agent *a, const struct live_message *m, const void *part, size_t bytes);
 void live_event_wish(struct live *l, uint64_t stamp);
 void live_news_free(struct live *l);
+/* Warns of news that were lost since the last call, if any. */
+void live_news_warn(struct agent *a);
 /* events.c: sends news again that have not left. Returns the seconds until the next call. */
 double live_news_again(struct agent *a, double now);
 

@@ -310,6 +310,24 @@ START_TEST(news_that_did_not_leave_are_sent_again)
 	for (int i = 0; i < 100; i++)
 		live_news_tell(&agents[0], "something", 10);
 	ck_assert_uint_eq(agents[0].live->n_unsent, LIVE_UNSENT_MAX);
+	live_end(&agents[0]); /* one had been tried for a minute */
+	ck_assert_uint_eq(agents[0].host.n_warnings, 1);
+	ck_assert_ptr_nonnull(strstr(agents[0].host.warnings[0],
+		"37 pieces of news of spawned jobs were lost between agents"));
+	end();
+}
+END_TEST
+
+START_TEST(news_that_nobody_takes_are_counted)
+{
+	begin(2);
+	for (int i = 0; i < LIVE_NEWS_MAX + 1; i++)
+		live_news_put_back(&agents[1], "something", 10);
+	ck_assert_uint_eq(live_news_waiting(&agents[1]), LIVE_NEWS_MAX);
+	live_end(&agents[1]);
+	ck_assert_uint_eq(agents[1].host.n_warnings, 1);
+	ck_assert_ptr_nonnull(strstr(agents[1].host.warnings[0], "1 piece of news"));
+	live_free(&agents[1]);
 	end();
 }
 END_TEST
@@ -952,6 +970,7 @@ int main(void)
 	tcase_add_test(c, an_order_for_a_function_gets_to_all_agents);
 	tcase_add_test(c, news_get_to_all_agents_once);
 	tcase_add_test(c, news_that_did_not_leave_are_sent_again);
+	tcase_add_test(c, news_that_nobody_takes_are_counted);
 	tcase_add_loop_test(c, news_overtake_none_for_the_same_agent, 0, 2);
 	tcase_add_test(c, news_for_a_dead_agent_are_given_up_in_time);
 	tcase_add_test(c, who_awaits_news_looks_for_them);
