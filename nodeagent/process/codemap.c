@@ -239,12 +239,27 @@ static bool in_epoch(const struct module *m, uint32_t epoch)
 	return m->first_epoch <= epoch && epoch <= m->last_epoch;
 }
 
+/* The last epoch of whole addresses has no end: it belongs to what was there last. */
+static bool find_last(const struct codemap *map, uint64_t address, struct code_location *location)
+{
+	const struct module *last = NULL;
+
+	EACH(const struct module, m, map->modules, map->n)
+		if (m->last_epoch >= KEY_WIDE_EPOCH_LAST && address >= m->low &&
+			address < m->high && (!last || m->last_epoch >= last->last_epoch))
+			last = m;
+	return last && location_in(last, address, location);
+}
+
 bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_location *location)
 {
 	bool wide = key & KEY_WIDE;
-	uint32_t epoch = wide ? (key >> KEY_WIDE_EPOCH_SHIFT) & 0xfff : (uint32_t)(key >> 32);
+	uint32_t epoch =
+		wide ? (key >> KEY_WIDE_EPOCH_SHIFT) & KEY_WIDE_EPOCH_LAST : (uint32_t)(key >> 32);
 	uint64_t address = key & KEY_ADDRESS_MASK;
 
+	if (wide && epoch == KEY_WIDE_EPOCH_LAST)
+		return find_last(map, address, location);
 	EACH(const struct module, m, map->modules, map->n) {
 		if (!in_epoch(m, epoch))
 			continue;

@@ -12,10 +12,10 @@
 /* The place is in the call, not behind it, where another line may begin. */
 static uint64_t site_key(uint64_t site, const struct replay_epoch *e)
 {
-	const uint64_t address = (CALL_SITE_ADDRESS(site) - 1) & KEY_ADDRESS_MASK;
-	const uint64_t epoch = (uint32_t)((uint32_t)address - e->low) < e->bytes ? e->epoch : 0;
+	const uint64_t address = CALL_SITE_ADDRESS(site) - 1;
+	const uint32_t epoch = (uint32_t)((uint32_t)address - e->low) < e->bytes ? e->epoch : 0;
 
-	return KEY_SITE | (epoch & 0xfff) << KEY_WIDE_EPOCH_SHIFT | address;
+	return KEY_SITE | key_wide(address, epoch);
 }
 
 static void set_site(struct replay *r, uint32_t function, uint64_t site)

@@ -15,7 +15,7 @@
 #include "shm/counters.h"
 #include "shm/record.h"
 
-#define EPOCH_BITS ((uint64_t)0xfff << KEY_WIDE_EPOCH_SHIFT)
+#define EPOCH_BITS ((uint64_t)KEY_WIDE_EPOCH_LAST << KEY_WIDE_EPOCH_SHIFT)
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -30,11 +30,9 @@ bool replay_take_sync(struct replay *r, const struct ring_record *rec)
 
 static uint64_t wide_key(uint64_t address, const struct replay_epoch *e)
 {
-	uint64_t epoch = (uint32_t)((uint32_t)address - e->low) < e->bytes ? e->epoch : 0;
+	uint32_t epoch = (uint32_t)((uint32_t)address - e->low) < e->bytes ? e->epoch : 0;
 
-	if (RECORD_IS_REGION(address))
-		return address;
-	return KEY_WIDE | (epoch & 0xfff) << KEY_WIDE_EPOCH_SHIFT | (address & KEY_ADDRESS_MASK);
+	return RECORD_IS_REGION(address) ? address : key_wide(address, epoch);
 }
 
 bool replay_take_wide(struct replay *r, const struct ring_record *rec)

@@ -114,13 +114,11 @@ static bool is_known(struct process *p, const struct unwind_module *m, uint64_t 
 /* Addresses at which something was unloaded have the epoch in their keys. */
 static uint64_t key_of(const struct codemap *code, uint64_t address)
 {
-	uint64_t key = KEY_WIDE | (address & KEY_ADDRESS_MASK);
 	uint32_t low, bytes;
 
 	codemap_reusable(code, &low, &bytes);
-	if ((uint32_t)((uint32_t)address - low) < bytes)
-		key |= (uint64_t)((codemap_epochs(code) - 1) & 0xfff) << KEY_WIDE_EPOCH_SHIFT;
-	return key;
+	return key_wide(address,
+		(uint32_t)((uint32_t)address - low) < bytes ? codemap_epochs(code) - 1 : 0);
 }
 
 static bool is_hidden(const struct function *f)

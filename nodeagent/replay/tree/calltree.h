@@ -19,6 +19,7 @@
 #define KEY_WIDE	     ((uint64_t)1 << 62)
 #define KEY_EPOCH_SHIFT	     32
 #define KEY_WIDE_EPOCH_SHIFT 48
+#define KEY_WIDE_EPOCH_LAST  0xfffu /* of a KEY_WIDE: it stands for all that come after it, too */
 /* As KEY_WIDE: around the frame of an MPI function, the address in the code that has called it. */
 #define KEY_SITE	 (KEY_WIDE | (uint64_t)1 << 60)
 #define KEY_ADDRESS_MASK (((uint64_t)1 << 48) - 1)
@@ -40,6 +41,14 @@
 /* Below the root: an orphan subtree, in place of the frame of a parallel region whose
  * path is not known yet. | index, below RECORD_ID_MPI */
 #define KEY_ORPHAN (KEY_INIT | (uint64_t)1 << 33)
+
+/* A whole address in a KEY_WIDE or KEY_SITE of this epoch. */
+static inline uint64_t key_wide(uint64_t address, uint32_t epoch)
+{
+	const uint64_t kept = epoch < KEY_WIDE_EPOCH_LAST ? epoch : KEY_WIDE_EPOCH_LAST;
+
+	return KEY_WIDE | kept << KEY_WIDE_EPOCH_SHIFT | (address & KEY_ADDRESS_MASK);
+}
 
 #define KEY_NO_MPI UINT32_MAX
 /* Index in mpi/generate/mpi.tab of the function that a key is of, or KEY_NO_MPI. */

@@ -123,6 +123,24 @@ START_TEST(reused_addresses)
 }
 END_TEST
 
+/* Keys with a whole address have room for some thousand of the epochs. */
+START_TEST(the_last_epoch_of_whole_addresses_has_no_end)
+{
+	for (uint32_t i = 0; i < 2 * KEY_WIDE_EPOCH_LAST; i++) {
+		add("liba", LOW, HIGH, 10 * i);
+		codemap_gone(map, LOW, 10 * i + 5);
+	}
+	add("libb", LOW, HIGH, 2000000);
+	ck_assert(codemap_find_key(map, key_wide(LOW + 4, 100), &place));
+	ck_assert_str_eq(place.path, "liba");
+	ck_assert(codemap_find_key(map, key_wide(LOW + 4, codemap_epochs(map) - 1), &place));
+	ck_assert_str_eq(place.path, "libb");
+	codemap_gone(map, LOW, 2000005);
+	ck_assert(codemap_find_key(map, key_wide(LOW + 4, codemap_epochs(map) - 2), &place));
+	ck_assert_str_eq(place.path, "libb");
+}
+END_TEST
+
 /* A library that is loaded and unloaded again and again is one module. */
 START_TEST(one_that_comes_back)
 {
@@ -336,6 +354,7 @@ int main(void)
 	tcase_set_timeout(c, 30);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_test(c, the_last_epoch_of_whole_addresses_has_no_end);
 	tcase_add_loop_test(c, one_that_comes_back_to_another_one, 0, 2);
 	tcase_add_loop_test(c, fixed_ids_have_no_epoch, 0, 3);
 	suite_add_tcase(s, c);
