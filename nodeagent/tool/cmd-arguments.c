@@ -27,7 +27,6 @@ static bool take_time(const char *text, int64_t *ns)
 	return false;
 }
 
-#define OPTIONS_MAX 16
 #define NUMBER_MOST 1000000000u
 #define NUMBERED    256 /* options without a letter */
 
@@ -52,23 +51,29 @@ static bool take_option(const struct cmd_option *o, int *status)
 	       (!o->take || o->take(optarg, o->to));
 }
 
-int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage)
+/* What getopt_long() takes of the n options, and --help. */
+static void list_options(const struct cmd_option *options, int n, const char *usage,
+	struct option *all, char *letters)
 {
-	struct option all[OPTIONS_MAX + 2] = {{0}};
-	char letters[2 * OPTIONS_MAX + 2], *to = letters;
-	int n = 0, option, status;
+	for (int i = 0; i < n; i++) {
+		const struct cmd_option *o = &options[i];
 
-	for (; n < OPTIONS_MAX && options[n].name; n++) {
-		const struct cmd_option *o = &options[n];
-
-		all[n] = (struct option){o->name, has_argument(o) ? required_argument : no_argument,
-			NULL, NUMBERED + n};
+		all[i] = (struct option){o->name, has_argument(o) ? required_argument : no_argument,
+			NULL, NUMBERED + i};
 		if (o->letter)
-			to += sprintf(to, "%c%s", o->letter, has_argument(o) ? ":" : "");
+			letters += sprintf(letters, "%c%s", o->letter, has_argument(o) ? ":" : "");
 	}
 	if (usage)
 		all[n] = (struct option){"help", no_argument, NULL, 'h'};
-	strcpy(to, usage ? "h" : "");
+	strcpy(letters, usage ? "h" : "");
+}
+
+/* As cmd_options(); all and letters: list_options(). */
+static int take_options(int argc, char **argv, const struct cmd_option *options, int n,
+	const char *usage, const struct option *all, const char *letters)
+{
+	int option, status;
+
 	optind = 1;
 	while ((option = getopt_long(argc, argv, letters, all, NULL)) != -1) {
 		if (option == '?')
@@ -83,6 +88,23 @@ int cmd_options(int argc, char **argv, const struct cmd_option *options, const c
 				return status;
 	}
 	return -1;
+}
+
+int cmd_options(int argc, char **argv, const struct cmd_option *options, const char *usage)
+{
+	struct option *all;
+	char *letters;
+	int n = 0, status;
+
+	while (options[n].name)
+		n++;
+	all = xcalloc((size_t)n + 2, sizeof(*all));
+	letters = xcalloc(2 * (size_t)n + 2, 1);
+	list_options(options, n, usage, all, letters);
+	status = take_options(argc, argv, options, n, usage, all, letters);
+	free(letters);
+	free(all);
+	return status;
 }
 
 static bool is_set(const struct cmd_option *o, const char *name)

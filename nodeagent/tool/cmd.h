@@ -60,7 +60,7 @@ bool vftrace_link(const char *name, int argc, char **argv, int *status);
  * An option. Of what its row has, it sets *text to its argument, *time to its argument in ns (a
  * number of seconds, or with a unit), *flag and *also to true, and calls take(argument, to), which
  * returns false after a message if the argument is wrong. say() prints an answer, and the command
- * ends with 0. At most 16 rows, then {0}.
+ * ends with 0. Behind the last row is {0}.
  */
 struct cmd_option {
 	const char *name;
