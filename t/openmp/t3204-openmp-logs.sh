@@ -45,6 +45,9 @@ test_expect 'levels, parents and ancestors agree, and the root is the first thre
 		.thread_num == .ancestors[-1] and
 		(if .parent < 0 then .level == 0 and .threads == [0]
 		 else \$t[.parent].ancestors == .ancestors[:-1] end))" tree_all.json'
+test_expect 'parallel regions are in the order of the ids of their call paths' '
+	traced -q -- "$BIN/tree" numbers >told
+	jq -e "[.openmp[].id] | length > 2 and . == sort" tree_all.json'
 test_expect 'the tree is in the logs of ranks and nodes, indented' '
 	traced -q -k logfile_for_ranks=all -- "$BIN/tree" seed >told
 	for log in tree_0.log tree_node_*.log; do

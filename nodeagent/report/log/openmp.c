@@ -89,9 +89,19 @@ static const struct column region_columns[] = {
 	REGION("STID", NULL, STACK_ID, stack),
 };
 
-static const struct list region_list =
-	LIST(region_columns, openmp, .title = "OpenMP parallel regions", .sum = true,
-		.json = "openmp", .things = "parallel regions", .weight = region_time);
+static uint32_t *regions_by_id(const struct report *r)
+{
+	const struct profile *p = r->p;
+	struct sort_key *keys = xcalloc(p->n_openmp, sizeof(*keys));
+
+	for (uint32_t i = 0; i < p->n_openmp; i++)
+		keys[i] = (struct sort_key){r->id[p->openmp[i].stack], 0, i};
+	return sort_by_key(keys, p->n_openmp, true);
+}
+
+static const struct list region_list = LIST(region_columns, openmp,
+	.title = "OpenMP parallel regions", .sum = true, .json = "openmp",
+	.json_order = regions_by_id, .things = "parallel regions", .weight = region_time);
 
 static void print_regions(FILE *f, const struct report *r)
 {
