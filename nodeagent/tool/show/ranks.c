@@ -25,7 +25,10 @@ static void add_time(struct ranks *r, uint32_t rank, uint32_t stack, uint64_t ns
 		*LIST_ADD(r, times) = (struct flame_time){rank, stack, ns};
 }
 
-/* By stack of a node: the same call path of the run. Both are in the same order (P1). */
+/*
+ * By stack of a node: the same call path of the run. Both are in the same order (P1). NULL: the
+ * run, which was read before, has not all of them, as the job goes on.
+ */
 static uint32_t *numbers_in(const struct profile *whole, const struct profile *node)
 {
 	uint32_t *to = xcalloc(node->n_stacks + 1, sizeof(*to)), k = 0;
@@ -33,6 +36,10 @@ static uint32_t *numbers_in(const struct profile *whole, const struct profile *n
 	for (uint32_t i = 0; i < node->n_stacks; i++) {
 		while (k < whole->n_stacks && profile_stack_cmp(whole, k, node, i) < 0)
 			k++;
+		if (k == whole->n_stacks || profile_stack_cmp(whole, k, node, i)) {
+			free(to);
+			return NULL;
+		}
 		to[i] = k;
 	}
 	return to;
@@ -42,6 +49,9 @@ static void add_node(struct ranks *r, const struct profile *node)
 {
 	uint32_t *number = numbers_in(r->whole, node);
 
+	r->known &= number != NULL;
+	if (!number)
+		return;
 	if (node->ranks == 1 && node->n_processes == 1) {
 		const uint32_t rank = profile_rank_shown(r->whole, node->processes[0].rank);
 
@@ -95,7 +105,7 @@ static void join_threads(struct ranks *r)
 static void settle_sums(struct ranks *r, const struct profile *whole)
 {
 	const size_t n = whole->n_stacks;
-	uint64_t *sum = xcalloc(n + 1, sizeof(*sum));
+	uint64_t *sum = xcalloc(n, sizeof(*sum));
 
 	for (size_t i = 0; i < r->n_times; i++)
 		sum[r->times[i].stack] += r->times[i].ns;
