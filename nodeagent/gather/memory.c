@@ -41,6 +41,7 @@ static void add_path(
 		.live_blocks = to_count(m->live_blocks),
 		.live_bytes = to_count(m->live),
 		.live_variance = to_wide_count(m->live_variance),
+		.live_age_ns = to_wide_count(m->age * ns_per_tick),
 		.peak_bytes = to_count(node_memory_held(m, last))};
 }
 
@@ -73,6 +74,7 @@ void gather_memory(const struct gather_from *from)
 
 	if (!from->p->memory)
 		return;
+	memory_note_ages(from->p->memory, from->p->end_ticks);
 	for (size_t i = 0; i < calltree_nodes(tree); i++) {
 		const struct node_extra *extra = calltree_at(tree, i)->extra;
 		const struct node_memory *m =

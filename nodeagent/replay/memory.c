@@ -7,7 +7,7 @@
 #include "nodeagent/replay/tree/memory.h"
 
 struct block {
-	struct node_memory *of; /* NULL: it was freed before it was seen */
+	struct node_memory *of; /* NULL: it was freed before it was seen, or the place is free */
 	double bytes, count;	/* that it stands for */
 	double variance;
 	uint64_t ticks; /* of its allocation, or its end */
@@ -88,6 +88,7 @@ static struct block *find_block(struct memory *m, uint32_t number)
 static void remove_block(struct memory *m, uint32_t number, struct block *b)
 {
 	map32_remove(&m->place, number);
+	b->of = NULL;
 	b->next = m->unused;
 	m->unused = (uint32_t)(b - m->blocks) + 1;
 }
@@ -177,6 +178,17 @@ void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint
 	m->totals.allocations += allocations;
 	m->totals.bytes += bytes;
 	m->totals.frees += frees;
+}
+
+void memory_note_ages(struct memory *m, uint64_t now)
+{
+	if (!m)
+		return;
+	for (struct node_memory *n = m->all; n; n = n->next)
+		n->age = 0;
+	EACH(const struct block, b, m->blocks, m->n)
+		if (b->of && now > b->ticks)
+			node_memory_now(b->of)->age += b->count * (double)(now - b->ticks);
 }
 
 struct memory_totals memory_totals(const struct memory *m)

@@ -45,6 +45,8 @@ void memory_allocated(struct memory *m, struct node_memory **at, const struct me
 void memory_freed(struct memory *m, const struct memory_record *r);
 /* Adds what a thread has done since its last record of this kind. */
 void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees);
+/* Sets the ages of what is live at `now`, of all paths. m may be NULL. */
+void memory_note_ages(struct memory *m, uint64_t now);
 /* m may be NULL: all zero. */
 struct memory_totals memory_totals(const struct memory *m);
 

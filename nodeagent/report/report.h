@@ -182,6 +182,10 @@ const char *report_comm_name(const struct profile *p, const struct profile_comm 
 /* sum / n; 0 for n = 0. */
 double report_mean(unsigned __int128 sum, uint64_t n);
 
+/* Memory (libc/memory.c): half of the interval in which an estimate of this variance (bytes^2) lies
+ * with 95 %, in bytes. */
+uint64_t report_memory_error(unsigned __int128 variance);
+
 /*
  * Writes the file of that result below dir by fill(f, r, ctx), in the layout of r->c. Returns 0, or
  * -errno and *error, one sentence (caller frees). If *error is set already, it is kept: so the

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KIB 1024ul
@@ -324,6 +325,47 @@ static void children(void)
 	}
 }
 
+static void work_ms(long ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* 200 steps, in each of which a block of 100 KiB is freed, and another one is not */
+__attribute__((noinline)) void step(int i)
+{
+	free(use(malloc(100 * KIB)));
+	keep[i] = use(malloc(100 * KIB));
+	work_ms(2);
+}
+
+static void grows(void)
+{
+	for (int i = 0; i < 200; i++)
+		step(i);
+}
+
+static void frees_in_the_end(void)
+{
+	grows();
+	for (int i = 0; i < 200; i++)
+		free(keep[i]);
+}
+
+/* 200 blocks that are there from the begin to the end */
+__attribute__((noinline)) void build(void)
+{
+	for (int i = 0; i < 200; i++)
+		keep[i] = use(malloc(100 * KIB));
+}
+
+static void built(void)
+{
+	build();
+	work_ms(1500);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -343,6 +385,9 @@ static const struct {
 	{"handler", handler},
 	{"failing", failing},
 	{"children", children},
+	{"grows", grows},
+	{"frees", frees_in_the_end},
+	{"built", built},
 };
 
 int main(int argc, char **argv)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank r keeps r + 1 blocks of 1 MiB. */
+/* Rank r keeps r + 1 blocks of 1 MiB; rank 1 as many more as the first argument says. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *volatile keep[64];
+static char *volatile keep[256];
 
 static __attribute__((noinline)) void keeps_blocks(int n)
 {
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	keeps_blocks(rank + 1);
+	keeps_blocks(rank + 1 + (argc > 1 && rank == 1 ? atoi(argv[1]) : 0));
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (!rank)
 		printf("%d\n", sum);

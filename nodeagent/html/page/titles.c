@@ -171,6 +171,7 @@ static const struct {
 	{"peak_s", "when that was"},
 	{"live_bytes", "left at the end"},
 	{"live_blocks", "blocks left at the end"},
+	{"live_age_s", "mean age of what is left"},
 	{"live_error", "left at the end, +-"},
 	{"bytes_error", "bytes, +-"},
 	{"mapped_bytes", "of this by mmap"},

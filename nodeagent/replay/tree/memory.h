@@ -19,6 +19,7 @@ struct node_memory {
 	double other_thread; /* part of frees: by another thread than the one that allocated */
 	double lifetime;     /* ticks, of all that were freed */
 	double live_blocks, live, live_variance;
+	double age; /* ticks, of all that are live, when memory_note_ages() was last called */
 	/* live bytes at the beginning of stretch `stretch` (shm/memory.h), the highest seen */
 	double held;
 	uint32_t stretch;

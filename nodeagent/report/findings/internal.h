@@ -161,6 +161,9 @@ bool look_io(const struct facts *facts, struct finding *f);
 bool look_mpi_io(const struct facts *facts, struct finding *f);
 /* locks.c */
 bool look_lock(const struct facts *facts, struct finding *f);
+/* memory.c */
+bool look_memory_leak(const struct facts *facts, struct finding *f);
+bool look_memory_balance(const struct facts *facts, struct finding *f);
 /* threads.c */
 bool look_openmp_wait(const struct facts *facts, struct finding *f);
 bool look_openmp_lock(const struct facts *facts, struct finding *f);

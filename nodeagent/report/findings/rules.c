@@ -56,6 +56,12 @@ const struct rule finding_rules[] = {
 	{"agent_behind", 0.05, false, look_agent_behind,
 		"Leave a CPU for the node agent, or trace fewer functions.",
 		"Waits for the node agent"},
+	{"memory_leak", 0.0, false, look_memory_leak,
+		"See whether it is needed to the end; else free it, or allocate it once and use it "
+		"again.",
+		"Memory"},
+	{"memory_balance", 0.0, false, look_memory_balance,
+		"Deal out what it holds, or run fewer ranks on its node.", "Memory"},
 	{"oversubscribed", 0.0, true, look_oversubscribed,
 		"Start fewer ranks and threads than there are CPUs, and see how they are bound.",
 		"Too few CPUs"},

@@ -29,17 +29,18 @@ static double ratio_of(double a, uint64_t b)
 	return b ? a / (double)b : NAN;
 }
 
-/* Half of the interval in which the sum lies with 95 %. */
-static uint64_t error_of(unsigned __int128 variance)
+uint64_t report_memory_error(unsigned __int128 variance)
 {
 	return (uint64_t)(SIGMAS_95 * sqrt((double)variance) + 0.5);
 }
 
-ROW_VALUE(uint64_t, bytes_error, profile_memory, error_of(at->bytes_variance))
-ROW_VALUE(uint64_t, live_error, profile_memory, error_of(at->live_variance))
+ROW_VALUE(uint64_t, bytes_error, profile_memory, report_memory_error(at->bytes_variance))
+ROW_VALUE(uint64_t, live_error, profile_memory, report_memory_error(at->live_variance))
 ROW_VALUE(double, mean_bytes, profile_memory, ratio_of((double)at->bytes, at->allocations))
 ROW_VALUE(
 	double, block_lifetime, profile_memory, 1e-9 * ratio_of((double)at->lifetime_ns, at->frees))
+ROW_VALUE(double, live_age, profile_memory,
+	1e-9 * ratio_of((double)at->live_age_ns, at->live_age_ns ? at->live_blocks : 0))
 
 #define MEMORY(title, json, type, member, ...)                                                     \
 	COLUMN(title, json, type, struct profile_memory, member, ##__VA_ARGS__)
@@ -51,6 +52,7 @@ static const struct column memory_columns[] = {
 	MEMORY("Live[B]", "live_bytes", COUNT, live_bytes),
 	COLUMN_GET("+-[B]", "live_error", COUNT, count, live_error),
 	MEMORY("Live", "live_blocks", COUNT, live_blocks),
+	COLUMN_GET("t_live[s]", "live_age_s", REAL, real, live_age, .decimals = 6),
 	MEMORY("Allocs", "allocations", COUNT, allocations),
 	MEMORY("Alloc[B]", "bytes", COUNT, bytes),
 	COLUMN_GET("+-[B]", "bytes_error", COUNT, count, bytes_error, .spare = true),

@@ -96,6 +96,29 @@ START_TEST(freed_before_it_was_allocated)
 }
 END_TEST
 
+/* Blocks 1 and 3 at time 10, of which 2 and the place of 4 are gone, and a sample. */
+START_TEST(ages_of_what_is_live)
+{
+	in(A);
+	allocate(1, 5000, 0, true);
+	allocate(2, 5000, 0, true);
+	release(2, 0);
+	release(4, 0);
+	out(A);
+	in(B);
+	allocate(3, 100, 0, true);
+	out(B);
+	end();
+	memory_note_ages(memory, 60);
+	ck_assert_double_eq(of(A)->age, 50);
+	ck_assert_double_eq_tol(of(B)->age, 50 * 100.5008, 0.01);
+	memory_note_ages(memory, 30); /* not added to what it was */
+	ck_assert_double_eq(of(A)->age, 20);
+	memory_note_ages(memory, 5);
+	ck_assert_double_eq(of(A)->age, 0);
+}
+END_TEST
+
 START_TEST(samples_stand_for_others)
 {
 	in(A);
@@ -227,8 +250,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {blocks_of_two_paths, freed_before_it_was_allocated,
-		samples_stand_for_others, what_the_kernel_gave, chances, blocks_without_a_number,
-		a_number_twice, totals_of_threads, absurd_sizes, joined_paths, without_memory};
+		ages_of_what_is_live, samples_stand_for_others, what_the_kernel_gave, chances,
+		blocks_without_a_number, a_number_twice, totals_of_threads, absurd_sizes,
+		joined_paths, without_memory};
 	Suite *s = suite_create("replay-memory");
 	TCase *c = tcase_create("replay-memory");
 

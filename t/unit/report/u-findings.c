@@ -612,6 +612,97 @@ START_TEST(input_and_output_of_mpi_is_not_counted_again)
 }
 END_TEST
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+#define MIB ((uint64_t)1 << 20)
+
+static void needs(uint32_t rank, uint64_t peak)
+{
+	*ADD_ELEMENT(p, memory_ranks) =
+		(struct profile_memory_rank){.rank = rank, .processes = 1, .peak_bytes = peak};
+}
+
+static struct profile_memory *keeps(uint32_t stack, uint64_t blocks, uint64_t bytes)
+{
+	struct profile_memory *m = ADD_ELEMENT(p, memory);
+
+	*m = (struct profile_memory){.stack = stack,
+		.ranks = 4,
+		.allocations = 2 * blocks,
+		.frees = blocks,
+		.live_blocks = blocks,
+		.live_bytes = bytes,
+		.live_age_ns = (unsigned __int128)1000 * MS * blocks};
+	return m;
+}
+
+START_TEST(memory_that_stays_live)
+{
+	struct profile_memory *m = keeps(add(main_, "step", 0, 0, 0), 400, 10 * MIB);
+
+	for (uint32_t i = 0; i < 4; i++)
+		needs(i, 25 * MIB);
+	ck_assert_str_eq(found("memory_leak", UINT64_MAX)->text,
+		"10.0 MiB in 400 blocks of step<main are live at the end, 10 % of what was live at "
+		"most; they were allocated 1.00 s before the end on average.");
+	ck_assert_uint_eq(evidence(finding("memory_leak"), "peak_bytes")->count, 100 * MIB);
+	/* of less than 100 blocks in each rank, less than a tenth, for sure, or nearly from the
+	 * begin of a run of 2.5 s */
+	m->live_blocks--;
+	not_found("memory_leak");
+	m->live_blocks++;
+	m->live_bytes--;
+	not_found("memory_leak");
+	m->live_bytes += MIB;
+	m->live_variance = (unsigned __int128)MIB * MIB;
+	not_found("memory_leak");
+	m->live_variance /= 4;
+	found("memory_leak", UINT64_MAX);
+	m->live_age_ns = (unsigned __int128)1875 * MS * 400;
+	found("memory_leak", UINT64_MAX);
+	m->live_age_ns += 400;
+	not_found("memory_leak");
+	m->live_age_ns = 0; /* of an earlier version */
+	not_found("memory_leak");
+}
+END_TEST
+
+START_TEST(memory_of_who_was_killed)
+{
+	keeps(add(main_, "step", 0, 0, 0), 400, 10 * MIB);
+	needs(0, 20 * MIB);
+	found("memory_leak", UINT64_MAX);
+	*ADD_ELEMENT(p, dead) = (struct profile_process){
+		.rank = 0, .pid = 1, .end = PROCESS_KILLED, .runtime_s = 1};
+	not_found("memory_leak");
+}
+END_TEST
+
+START_TEST(one_rank_needs_more_memory)
+{
+	two_nodes();
+	for (uint32_t i = 0; i < 3; i++)
+		needs(i, 100 * MIB);
+	needs(3, 180 * MIB); /* of a mean of 120 */
+	not_found("memory_balance");
+	p->memory_ranks[3].peak_bytes += 20 * MIB; /* 200 of 125 */
+	ck_assert_str_eq(found("memory_balance", UINT64_MAX)->text,
+		"Rank 3 needs 200 MiB of memory at its peak, 1.6 x the mean of 4 ranks.");
+	ck_assert_str_eq(evidence(finding("memory_balance"), "node")->text, "n2");
+	p->memory_ranks[3].peak_bytes = 180 * MIB;
+	for (uint32_t i = 0; i < 3; i++)
+		p->memory_ranks[i].peak_bytes = 90 * MIB; /* 180 of 112.5: 1.6 x */
+	found("memory_balance", UINT64_MAX);
+	for (uint32_t i = 0; i < 4; i++)
+		p->memory_ranks[i].peak_bytes = i < 3 ? 10 * MIB : 95 * MIB; /* 31 + 64 - 0.2 */
+	not_found("memory_balance");
+	p->memory_ranks[3].peak_bytes += MIB;
+	found("memory_balance", UINT64_MAX);
+	p->world_size = 0; /* what a shell starts */
+	not_found("memory_balance");
+}
+END_TEST
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 START_TEST(threads_that_wait)
@@ -1134,7 +1225,8 @@ int main(void)
 		the_rank_with_more_work_begins_a_chain, old_profiles_have_the_function_only,
 		slow_iterations, messages_in_the_wrong_order, late_senders, small_messages,
 		communication, start_and_end_of_mpi, files_of_mpi, input_and_output,
-		input_and_output_of_mpi_is_not_counted_again, threads_that_wait,
+		input_and_output_of_mpi_is_not_counted_again, memory_that_stays_live,
+		memory_of_who_was_killed, one_rank_needs_more_memory, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
 		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
 		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
