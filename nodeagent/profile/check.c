@@ -81,6 +81,7 @@ CHECK(lock, r->kind < LOCK_KINDS_END, "a lock of an unknown kind")
 CHECK(cause, r->kind < WAIT_KINDS_END, "the cause of a wait of an unknown kind")
 CHECK(compared, r->log2 < 32 && r->kept <= r->calls && r->partly <= r->unknown,
 	"a comparison of calls that cannot be")
+CHECK(pruned, r == p->pruned, "call paths are added up by two rules")
 CHECK(sampled, r->log2 < 32 && r->kept <= r->calls, "a sample of calls that cannot be")
 
 const char *check_rank_range(const struct profile *p, const void *record)

@@ -55,6 +55,7 @@ const char *check_wait_pair(const struct profile *p, const void *record);
 const char *check_lock(const struct profile *p, const void *record);
 const char *check_iteration(const struct profile *p, const void *record);
 const char *check_slice(const struct profile *p, const void *record);
+const char *check_pruned(const struct profile *p, const void *record);
 const char *check_rank_time(const struct profile *p, const void *record);
 
 #endif

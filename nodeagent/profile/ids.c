@@ -17,8 +17,8 @@ struct called {
 /* Of calls at one time. */
 ORDER_BY(by_depth, struct called, RISING(depth) ?: ALPHABETIC(name) ?: RISING(stack))
 
-/* The number of callers of each stack. A parent may come after its child. */
-static uint32_t *depths(const struct profile *p)
+/* A parent may come after its child. */
+uint32_t *profile_depths(const struct profile *p)
 {
 	uint32_t *depth = xcalloc(p->n_stacks, sizeof(*depth)); /* 0: not known yet, or a root */
 
@@ -74,7 +74,7 @@ static struct radix *in_order(const struct profile *p)
 		if (end == i + 1)
 			continue;
 		if (!depth)
-			depth = depths(p);
+			depth = profile_depths(p);
 		settle_equal_times(p, depth, items + i, end - i);
 	}
 	free(depth);

@@ -13,6 +13,9 @@
 
 struct profile;
 
+/* By stack: the number of its callers; of the root 0. The caller frees. */
+uint32_t *profile_depths(const struct profile *p);
+
 /* By stack: its id, from 0. Stacks with the same hash have ids in the order of
  * their positions. The caller frees. */
 uint32_t *profile_ids(const struct profile *p);

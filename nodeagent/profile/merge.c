@@ -289,14 +289,15 @@ static void merge_lists(struct profile *a, struct profile *b)
 	b->n_warnings = 0;
 }
 
-static void merge_start(struct profile *a, struct profile *b)
+/* Of a list that has one record at most. */
+static void merge_one(struct profile *a, struct profile *b, enum profile_list which)
 {
-	const struct profile_schema *s = &profile_schema[PROFILE_STARTS];
+	const struct profile_schema *s = &profile_schema[which];
 
-	if (!a->n_starts)
-		profile_move_list(a, b, PROFILE_STARTS);
-	else if (b->n_starts)
-		profile_record_add(s, a->starts, b->starts);
+	if (!*profile_n(a, s))
+		profile_move_list(a, b, which);
+	else if (*profile_n(b, s))
+		profile_record_add(s, *profile_array(a, s), *profile_array(b, s));
 }
 
 static void move_text(char **to, char **from)
@@ -326,7 +327,8 @@ static void merge_job(struct profile *a, struct profile *b)
 	profile_record_add(&profile_schema[PROFILE_BEGIN], a, b);
 	profile_record_add(&profile_schema[PROFILE_CPU], a, b);
 	profile_record_add(&profile_schema[PROFILE_MATCHING], a, b);
-	merge_start(a, b);
+	merge_one(a, b, PROFILE_STARTS);
+	merge_one(a, b, PROFILE_PRUNED);
 }
 
 struct profile *profile_merge(struct profile *a, struct profile *b)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Call paths with little time as one row for each caller, PRUNED_NAME: where each node of a large
+ * job has paths of its own, the profile of the job has few rows, and the profiles of the nodes
+ * have all of them. All sums stay as they are.
+ *
+ * The weight of a call path is its exclusive time, and that of the work of GPUs that it started, in
+ * it and in all paths that it calls: that of a caller is never less than that of what it calls. A
+ * path is a row of the job if its weight over all nodes is 1 / PRUNE_PART of all exclusive time or
+ * more; so are those that a lock or a main loop names. Of paths that do not call each other,
+ * PRUNE_PART at most have so much.
+ *
+ * Nodes may prune before they are merged, with half of that at most, as all exclusive time is less
+ * without the nodes that are missing then: the result is the same, to the byte, as long as these
+ * have no more than half of it.
+ */
+#ifndef VFTR_NODEAGENT_PROFILE_PRUNE_H
+#define VFTR_NODEAGENT_PROFILE_PRUNE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct profile;
+
+#define PRUNED_NAME "(other call paths)"
+#define PRUNE_PART  100000u
+
+#define PRUNE_ALWAYS UINT64_MAX /* a weight: a row, whatever its time is */
+
+/* By stack: its weight in ns, or PRUNE_ALWAYS. The caller frees. Sums of those of several nodes
+ * end at PRUNE_ALWAYS: prune_add(). */
+uint64_t *prune_weights(const struct profile *p);
+/* All exclusive time in ns, up to PRUNE_ALWAYS. */
+uint64_t prune_total_ns(const struct profile *p);
+
+static inline uint64_t prune_add(uint64_t a, uint64_t b)
+{
+	return a > PRUNE_ALWAYS - b ? PRUNE_ALWAYS : a + b;
+}
+
+/*
+ * Leaves the stacks i with keep[i] and their callers, and adds the others up. keep[] is changed.
+ * The number and times of a row PRUNED_NAME are sums over call paths, its inclusive time is its
+ * exclusive one, and it is of no rank. Drops processes[] and the lists of single threads. below_ns,
+ * paths: those of struct profile_pruned, which is only made if anything was added up.
+ */
+void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t paths);
+
+/*
+ * Prunes the profile of a job if it has more than `from' call paths, or is pruned in part already.
+ * To be called after profile_name_far().
+ */
+void prune_job(struct profile *p, uint64_t from);
+
+#endif
