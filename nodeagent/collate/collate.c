@@ -23,10 +23,12 @@
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/base/util.h"
 
 #define TAKE_OVER_S 30.0 /* for an agent that died, whose deadlines are not known */
 #define FOREVER_S   1e8
+#define WEIGH_PART  0.2	 /* of the deadline, for weights.c */
 #define ASKED_S	    1.0	 /* how often it is looked whether the parent's proxy asks */
 #define WRITING_S   30.0 /* agent 0 writes the summary before it gives the numbers ... */
 #define KEEP_S	    10.0 /* ... and others have files to write before SIGKILL */
@@ -243,6 +245,14 @@ static void make_numbers(struct collate_plan *plan, const struct profile *whole)
 	free(all);
 }
 
+void collate_prune(struct transport *transport, uint64_t from)
+{
+	if (transport->plan) {
+		transport->plan->prunes = true;
+		transport->plan->prune_from = from;
+	}
+}
+
 void collate_unasked(struct transport *transport)
 {
 	if (transport->plan)
@@ -350,6 +360,8 @@ static int run_root(struct transport *transport, struct pieces *p, double begin,
 			(error != -ETIMEDOUT || transport_now() >= begin + s))
 			break;
 	*whole = finish_root(plan, p);
+	if (plan->prunes && *whole)
+		prune_job(*whole, plan->prune_from);
 	make_numbers(plan, *whole);
 	*numbers = numbers_choose(&plan->own, plan->down, plan->down_bytes, n_numbers);
 	if (!plan->complete)
@@ -406,6 +418,11 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
 	plan->own = keys_of(p.at, p.n);
+	if (plan->prunes && !plan->unasked)
+		collate_weigh(transport, p.at[0].profile, plan->prune_from,
+			begin + WEIGH_PART * deadline_s);
+	else if (plan->prunes)
+		collate_weigh_not(transport);
 	if (plan->parent < 0)
 		error = run_root(transport, &p, begin, deadline_s, whole, numbers, n_numbers);
 	else
@@ -441,6 +458,7 @@ static void run_in_place_of(struct transport *transport, const char *host)
 	begin_run(plan);
 	plan->in_place = true;
 	pieces_add(&p, plan->position, plan->position + 1, missing_agent(host));
+	collate_weigh_not(transport);
 	collate_ask_again(transport);
 	error = await_first_child(transport, &p);
 	if (error && error != -ETIMEDOUT && !plan->down) {

@@ -9,6 +9,7 @@
 #define VFTR_NODEAGENT_COLLATE_COLLATE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "nodeagent/base/result-files.h"
 
@@ -50,6 +51,13 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 /* To be called before collate_run() by an agent that ends by itself, while the job goes on: it does
  * not wait longer for numbers than for anything else. */
 void collate_unasked(struct transport *transport);
+
+/*
+ * To be called before collate_run() at all agents or none, which tell each other first what their
+ * call paths weigh: of a job with more than `from' call paths those with little time are added up
+ * (profile/prune.h) before they are sent. It takes a fifth of the deadline at most.
+ */
+void collate_prune(struct transport *transport, uint64_t from);
 
 /*
  * At agent 0, after collate_run(), when the summary is written: gives all others their numbers, and

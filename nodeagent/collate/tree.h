@@ -11,7 +11,17 @@
 
 struct profile;
 
-enum tag { TAG_HOST = 1, TAG_PLAN, TAG_UP, TAG_ACK, TAG_DOWN, TAG_BYE, TAG_END };
+enum tag {
+	TAG_HOST = 1,
+	TAG_PLAN,
+	TAG_UP,
+	TAG_ACK,
+	TAG_DOWN,
+	TAG_BYE,
+	TAG_END,
+	TAG_WEIGHTS,
+	TAG_ROWS
+};
 
 #define LEVELS_MAX 32
 #define NAME_BYTES 256
@@ -40,6 +50,8 @@ struct collate_plan {
 	bool in_place;	       /* this process is the proxy of a dead agent, and takes its place */
 	bool over;	       /* in_place: agent 0 has said that the job is over */
 	bool together;	       /* ... and all agents leave together */
+	bool prunes;	       /* collate_prune() */
+	uint64_t prune_from;   /* ... of jobs with more call paths */
 	/*
 	 * the message with the numbers: at agent 0 after the run; in place of a dead agent if it
 	 * has come before it is wanted
@@ -89,6 +101,14 @@ struct profile_number *numbers_choose(
 	const struct keys *k, const void *message, size_t bytes, size_t *n);
 /* Sends a valid message on: to each child what it needs. Not 0: the message may leave yet. */
 int numbers_pass_down(struct transport *transport, const void *message, size_t bytes, double until);
+
+/*
+ * weights.c. collate_weigh(): all agents call it with their profiles at about the same time, in a
+ * run; prunes p (profile/prune.h) if the job has more than `from' call paths. Where agents are
+ * missing, p stays as it is. collate_weigh_not(): instead, tells the others that nothing comes.
+ */
+void collate_weigh(struct transport *transport, struct profile *p, uint64_t from, double until);
+void collate_weigh_not(struct transport *transport);
 
 /* Packs the pieces into one message; the caller frees. */
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);

@@ -14,6 +14,12 @@ test_expect 'any number of agents: the summary is that of all node profiles in o
 	small 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
 	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]'
 
+test_expect 'call paths with little time are added up before they are sent: the same as afterwards' '
+	small prune=0 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
+	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]
+	small prune=1000000000 64 && awk "\$1 == 64 { print \$12 }" rows >all && small prune=0 64 &&
+		awk "\$1 == 64 { print \$12 }" rows >some && [ "$(cat some)" -lt "$(cat all)" ]'
+
 # 1536 ranks: 2359296 pairs; a half of the nodes has 1769472, which are not grouped
 test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' 'more pairs of ranks than are kept: the same' '
 	small shape=all ranks=48 stacks=50 32
@@ -22,14 +28,17 @@ test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' 'more pairs of ranks th
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
 
+test_expect 'the same with call paths added up before they are sent' "
+	small prune=0 delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
+
 test_expect 'two runs with the same seed are the same run' '
 	small delayed=100 delay_s=2 seed=5 20 && cp rows once
 	small delayed=100 delay_s=2 seed=5 20 && cmp once rows
 	small delayed=100 delay_s=2 seed=6 20 && ! cmp -s once rows'
 
-# messages SHAPE EACH: so many for each level of the tree
+# messages SHAPE EACH KEY=VALUE...: so many for each level of the tree
 messages() {
-	limit "$SIMULATE" "shape=$1" stacks=50 ranks=8 cpu=0 2 8 9 64 512 >rows || { cat rows; return 1; }
+	limit "$SIMULATE" "shape=$1" $3 stacks=50 ranks=8 cpu=0 2 8 9 64 512 >rows || { cat rows; return 1; }
 	awk -v each="$2" 'NF == 12 && $1 + 0 > 1 {
 			n++
 			for (levels = 0; 2 ^ levels < $1; levels++);
@@ -42,6 +51,15 @@ messages() {
 test_expect 'agent 0 has 4 messages for each level of the tree where no node has any for others' 'messages none 4'
 
 test_expect 'it has 2 more, of the directory, where nodes have messages for others' 'messages halo 6'
+
+# each way, hashes and answers
+test_expect 'it has 4 more where nodes ask which call paths have little time' 'messages none 8 prune=0'
+
+test_expect 'where they do, the summary has as many rows whatever the number of agents' '
+	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 prune=0 512 >rows && cat rows
+	awk "\$1 == 512 { n++; bad = \$12 > 600 } END { exit n != 1 || bad }" rows
+	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 prune=1000000000 512 >rows && cat rows
+	awk "\$1 == 512 { n++; bad = \$12 < 100000 } END { exit n != 1 || bad }" rows'
 
 test_if '[ -z "$SANITIZE" ]' 'memory is not counted, as the sanitizer has an allocator of its own' \
 	'half of the agents need no more memory in a job of 512 than in one of 32' '

@@ -29,6 +29,12 @@ test_expect 'several die, and messages are late' '
 
 test_expect 'one in five dies, and nodes end late' 'survive 30 deaths=8 delayed=50 delay_s=1 skew_s=2 40'
 
+test_expect 'some die while nodes ask which call paths have little time, and later' '
+	for us in 1000 20000 40000; do
+		survive 60 prune=0 deaths=4 latency_us=$us 16 || return
+	done
+	survive 30 prune=0 deaths=8 delayed=50 delay_s=1 skew_s=2 40'
+
 test_expect 'agent 0 dies, too: no proxy waits for its word that the job is over' '
 	limit "$SIMULATE" shape=dice ranks=4 cpu=0 rootless=1 deaths=5 delayed=50 delay_s=1 skew_s=2 \
 		"runs=$((30 * times))" 24 >rows 2>words || { cat rows words; return 1; }

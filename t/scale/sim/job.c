@@ -13,6 +13,7 @@
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/profile/vfp.h"
 #include "nodeagent/report/output.h"
 #include "t/scale/sim/states.h"
@@ -26,8 +27,9 @@ static struct {
 	const struct job *job;
 	struct sim_agent *agents;
 	struct profile *whole;
-	int error; /* of agent 0's collation */
-	bool failed;
+	int error;   /* of agent 0's collation */
+	bool prunes; /* as agent 0 decides it: agent/job-end.h */
+	bool failed, died;
 } run;
 
 static bool fail(const char *what, int agent)
@@ -113,6 +115,8 @@ static void collate_one(struct sim_agent *a)
 	size_t n;
 	int error;
 
+	if (run.prunes)
+		collate_prune(&a->transport, (uint64_t)run.job->prune);
 	error = collate_run(&a->transport, a->mine, run.job->deadline_s, &whole, &numbers, &n);
 	a->at_collated = transport_now();
 	memory_add(-a->mine_bytes);
@@ -239,6 +243,8 @@ static struct profile *merge_all(const struct seat *seats)
 		}
 		all = profile_merge(all, one);
 	}
+	if (run.prunes)
+		prune_job(all, (uint64_t)run.job->prune);
 	return all;
 }
 
@@ -248,6 +254,9 @@ static void check_bytes(const struct seat *seats, uint64_t sum)
 	unsigned char *buf;
 	size_t bytes;
 
+	/* who has died since the call paths were counted had some, too */
+	if (all->n_pruned && run.whole->n_pruned && run.died)
+		all->pruned->paths = run.whole->pruned->paths;
 	if (vfp_encode(all, &buf, &bytes))
 		die(125, "out of memory");
 	if (sum_of(buf, bytes) != sum)
@@ -351,6 +360,7 @@ static void check_all(struct job_result *r)
 
 	r->stacks = (double)run.whole->n_stacks;
 	check_agents(seats, r);
+	run.died = r->missing;
 	if (run.job->check) {
 		if (vfp_encode(run.whole, &buf, &bytes))
 			die(125, "out of memory");
@@ -396,6 +406,7 @@ bool job_run(const struct job *j, struct job_result *r)
 	run.job = j;
 	run.whole = NULL;
 	run.failed = false;
+	run.prunes = j->prune >= 0 && (uint64_t)j->shape.n * j->shape.stacks > (uint64_t)j->prune;
 	*r = (struct job_result){.n = j->shape.n};
 	run.agents = world_begin(&j->world, be_agent, be_proxy);
 	choose_deaths();

@@ -21,6 +21,7 @@ struct job {
 	int deaths;	   /* so many agents die, half of them with their proxies */
 	bool rootless;	   /* agent 0 dies, too: nobody waits for it */
 	bool check;	   /* the summary must be that of all node profiles in one process */
+	int prune;	   /* of jobs with more call paths; -1: never */
 	bool wrong;	   /* with check: they have one call more, so that this must fail */
 	const char *write; /* the folder for the summary's files; NULL: none are written */
 };

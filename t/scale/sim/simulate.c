@@ -17,7 +17,7 @@
 static struct settings {
 	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s,
 		rootless;
-	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at;
+	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at, prune;
 	const char *shape, *write;
 } set = {
 	.ranks = 64,
@@ -32,6 +32,7 @@ static struct settings {
 	.deadline_s = 60,
 	.runs = 1,
 	.at = 4096,
+	.prune = 1000000,
 	.shape = "halo",
 };
 
@@ -58,6 +59,7 @@ static const struct {
 	{"deaths", &set.deaths, NULL},					  /* agents that die */
 	{"rootless", &set.rootless, NULL}, /* 1: agent 0 is one more, and there is no summary */
 	{"wrong", &set.wrong, NULL},	   /* 1: one call too many, which check=1 must see */
+	{"prune", &set.prune, NULL},	   /* from more call paths of the job on; 1e9: never */
 	{"check", &set.check, NULL},	   /* 1: the result, byte for byte */
 	{"runs", &set.runs, NULL},
 	{"at", &set.at, NULL},	     /* what the laws say of so many agents is printed, too */
@@ -114,6 +116,7 @@ static struct job job_of(int n, uint64_t seed)
 		.deaths = (int)set.deaths,
 		.rootless = set.rootless > 0,
 		.check = set.check > 0,
+		.prune = set.prune < 1e9 ? (int)set.prune : -1,
 		.wrong = set.wrong > 0,
 		.write = set.write};
 	bool known = false;
