@@ -359,7 +359,7 @@ run_tests = O=$(O) BUILD='$(abspath $(O))' SANITIZE='$(SANITIZE)' CK_TIMEOUT_MUL
 	AGAIN='$(AGAIN)' TEST_ALONE='$(alone_tests)' TEST_SKIPS='$(CURDIR)/$(skips)' TEST_FAILURES='$(CURDIR)/$(failures)' \
 	sh t/lib/run-tests "$(PROVE) -e 'sh t/lib/run-test' --timer" '$(PROVEFLAGS)' $(all_tests)
 
-.PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan coverage help
+.PHONY: deps deps-tests demo check check-long check-build report-assets report-check report-picture bench count scale analyse asan tsan coverage mutate help
 deps:
 	@sh t/deps.sh
 deps-tests:
@@ -461,6 +461,13 @@ coverage: deps-tests
 		LDFLAGS=--coverage SANITIZE='--coverage -include t/analysis/exits.h'
 	@python3 t/analysis/coverage.py $(O)/coverage $(O)/coverage/missed
 
+# MUTATIONS small changes at random places of the code that has units: do these notice? A new SEED
+# takes others. Each takes some seconds; the survivors are in obj/survivors.
+MUTATIONS ?= 200
+SEED      ?= 1
+mutate: check-build
+	@CK_TIMEOUT_MULTIPLIER=10 python3 t/analysis/mutate.py $(O) $(MUTATIONS) $(SEED)
+
 help:
 	@echo "make            the libraries and programs, in $(O)/"
 	@echo "make demo       install what is missing, build, run the heat equation traced"
@@ -476,6 +483,7 @@ help:
 	@echo "make deb        Debian packages, in $(O)/"
 	@echo "make dist sbom  an archive of the last commit; what the programs need, as SPDX; in $(O)/"
 	@echo "make coverage   lines and branches that tests run, by folder; TESTS: these files only"
+	@echo "make mutate     how many of 200 small changes of the code the units notice; SEED"
 	@echo "make asan tsan  tests under sanitizers;  make clean"
 
 .PHONY: clean
