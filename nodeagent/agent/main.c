@@ -726,6 +726,8 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		untraced_say(l, a->host.n_refused);
 	nothing = !a->host.n_ever && !a->late_profile;
 	failed = agent_finish(a);
+	if (l->require_profile && a->nothing_traced && a->quiet) /* else the digest says it */
+		complain("the profile is empty: neither a call nor a stack sample was recorded");
 	if (l->require_profile && (nothing || a->nothing_traced))
 		failed = 1;
 	run_folder_link(a, failed);

@@ -181,6 +181,7 @@ test_expect '--require-profile: 125 where nothing was traced or nothing could be
 	# the process is known, and nothing of what it did
 	status_of 125 run -q -k profile.sample=0 -k memory.active=true -o known --require-profile -- true 2>err
 	has err "--require-profile asks for"
+	has err "neither a call nor a stack sample was recorded"
 	is "1 0" "$(json known/profile.json "\"\(.processes) \(.calls)\"")"
 	VFTR_OFF=1 status_of 125 run -q --require-profile -- "$BIN/end" return 2>err
 	status_of 125 run -q --require-profile -o gone -- sh -c "$BIN/end return; rm -r gone; : >gone" 2>err
