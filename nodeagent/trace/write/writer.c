@@ -17,7 +17,15 @@
 #define MARK_BYTES   (sizeof(struct vfd_block) + 64) /* a block with a mark of thinning only */
 #define LEFT_PART    2 /* of max_size: all of that, or many threads would leave no room for calls */
 
+_Static_assert(2 * MARK_BYTES < THREAD_BYTES, "a part of it");
+
 /* ---- blocks ----------------------------------------------------------------------- */
+
+/* True of a block with a mark of thinning: what is kept free of each thread is for two of them. */
+static bool is_mark(const struct vfd_writer *w, enum vfd_kind kind, size_t bytes)
+{
+	return kind == VFD_BLOCK_SAMPLES && w->level == VFD_THINNING_ALL && bytes <= MARK_BYTES;
+}
 
 /* Definitions are written all the same, as much depends on them. */
 static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size_t bytes)
@@ -27,10 +35,8 @@ static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size
 	if (!w->max_size || kind == VFD_BLOCK_HEADER || kind == VFD_BLOCK_DEFINITIONS ||
 		kind == VFD_BLOCK_CLOCK || kind == VFD_BLOCK_INDEX || kind == VFD_BLOCK_END)
 		return false;
-	if (kind == VFD_BLOCK_SAMPLES && w->level == VFD_THINNING_ALL && bytes <= MARK_BYTES)
-		return false;
 	left = w->max_size / END_PART + vfd_index_bytes(&w->index) + w->definitions.used +
-	       (uint64_t)THREAD_BYTES * w->n_live_tracks;
+	       (THREAD_BYTES - (is_mark(w, kind, bytes) ? 2 * MARK_BYTES : 0)) * w->n_live_tracks;
 	if (left > w->max_size / LEFT_PART)
 		left = w->max_size / LEFT_PART;
 	return outfile_bytes(w->out) + bytes + left > w->max_size;

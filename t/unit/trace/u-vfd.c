@@ -556,7 +556,8 @@ START_TEST(a_file_with_a_limit_is_thinned)
 }
 END_TEST
 
-/* Blocks of all threads are open when the file is nearly full, or they are written all the time. */
+/* Blocks of all threads are open when the file is nearly full, or they are written all the time,
+ * also with nothing but a mark. */
 START_TEST(many_threads_stay_below_the_limit)
 {
 	enum { THREADS = 1000 };
@@ -577,6 +578,8 @@ START_TEST(many_threads_stay_below_the_limit)
 		for (uint32_t i = 0; i < THREADS; i++) {
 			vfd_enter(tracks[i], stacks[i], ticks);
 			vfd_exit(tracks[i], stacks[i], ticks + 9000000);
+			if (_i == 2) /* which is never left out */
+				vfd_lost(tracks[i], 1, ticks + 9000000);
 		}
 		if (_i)
 			vfd_writer_flush(h.w);
@@ -783,7 +786,7 @@ int main(int argc, char **argv)
 	tcase_add_test(t, a_file_that_still_grows_can_be_read);
 	tcase_add_test(t, with_an_interval_precise_functions_are_all_there);
 	tcase_add_test(t, a_file_with_a_limit_is_thinned);
-	tcase_add_loop_test(t, many_threads_stay_below_the_limit, 0, 2);
+	tcase_add_loop_test(t, many_threads_stay_below_the_limit, 0, 3);
 	tcase_add_test(t, so_many_threads_leave_room_for_calls);
 	tcase_add_test(t, clock_sync_points_bend_time);
 	tcase_add_loop_test(t, a_full_disk_leaves_a_readable_file, 0, 63);
