@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the time of a rank was spent for, slice by slice: slices[] of a profile. They begin where
+ * What the time of a rank was spent for, and what it read and wrote, slice by slice: slices[] of a
+ * profile. They begin where
  * the window does, and a power of 2 ns is so long that there are at most SLICES: so those of all
  * ranks, of whatever node, are laid over each other.
  */
@@ -14,6 +15,7 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/replay/files.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/replay/tree/slices.h"
 
@@ -21,12 +23,12 @@
 #define ROWS   256u /* of all ranks */
 
 struct sums {
-	double of[SLICES][SLICE_CLASSES]; /* ns */
+	double of[SLICES][SLICE_CLASSES]; /* ns, and bytes */
 };
 
 /* Slice [from, to), ns from the begin of the window, is shared out by the time that lies in each.
  */
-static void share_out(struct sums *s, unsigned log2, double from, double to, const double *ns)
+static void share_out(struct sums *s, unsigned log2, double from, double to, const double *parts)
 {
 	const double each = (double)((uint64_t)1 << log2);
 
@@ -37,7 +39,7 @@ static void share_out(struct sums *s, unsigned log2, double from, double to, con
 		if (i >= SLICES)
 			return;
 		for (unsigned k = 0; k < SLICE_CLASSES; k++)
-			s->of[i][k] += ns[k] * (until - at) / (to - from);
+			s->of[i][k] += parts[k] * (until - at) / (to - from);
 		at = until;
 	}
 }
@@ -54,12 +56,15 @@ static void read_slices(
 		     each = (double)clocks_ns(c, ticks);
 
 	for (size_t i = 0; i < n; i++) {
-		double ns[SLICE_CLASSES];
+		double parts[SLICE_CLASSES];
 
-		for (unsigned k = 0; k < SLICE_CLASSES; k++)
-			ns[k] = (double)clocks_ns(c, slices_of(all, i, k));
+		for (unsigned k = 0; k < SLICE_CLASSES; k++) {
+			const uint64_t is = slices_of(all, i, k);
+
+			parts[k] = (double)(k < SLICE_READ ? clocks_ns(c, is) : is);
+		}
 		share_out(s, log2, ns_before + (double)i * each, ns_before + (double)(i + 1) * each,
-			ns);
+			parts);
 	}
 }
 
@@ -71,7 +76,8 @@ static uint64_t at_most(double ns, uint64_t most)
 void gather_slices(const struct gather_from *g)
 {
 	const struct node *root = calltree_root(g->p->ended_tree);
-	const struct slices *all = root->extra ? root->extra->slices : NULL;
+	const struct slices *all = root->extra ? root->extra->slices : NULL,
+			    *bytes = files_slices(g->p->files);
 	const struct time_window *w = &g->p->window;
 	const uint64_t window =
 		w->end > w->begin ? clocks_ns(&g->host->clocks, w->end - w->begin) : 0;
@@ -88,6 +94,8 @@ void gather_slices(const struct gather_from *g)
 	s = xcalloc(1, sizeof(*s));
 	if (all) /* it has called MPI */
 		read_slices(g, all, log2, s);
+	if (bytes)
+		read_slices(g, bytes, log2, s);
 	for (uint64_t i = 0; i << log2 < window; i++) {
 		const uint64_t left = window - (i << log2), whole = (uint64_t)1 << log2;
 		struct profile_slice *to = profile_add(g->out, PROFILE_SLICES);
@@ -96,7 +104,9 @@ void gather_slices(const struct gather_from *g)
 			.log2 = log2,
 			.number = i,
 			.ranks = 1,
-			.ns = left < whole ? left : whole};
+			.ns = left < whole ? left : whole,
+			.bytes_read = (uint64_t)(s->of[i][SLICE_READ] + 0.5),
+			.bytes_written = (uint64_t)(s->of[i][SLICE_WRITTEN] + 0.5)};
 		to->mpi_ns = at_most(s->of[i][SLICE_MPI], to->ns);
 		to->wait_ns = at_most(s->of[i][SLICE_WAIT], to->mpi_ns);
 	}

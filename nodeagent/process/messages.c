@@ -270,12 +270,12 @@ static const char *on_hello(struct process *p, const union packet *m)
 	p->control_app = p->stored_control.app;
 	p->control->clock_source = host->clocks.source;
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
-	p->files = w.files ? files_new(host->conf->files_exclude) : NULL;
 	p->memory = w.memory_mean ? memory_new(w.memory_large, w.memory_mean) : NULL;
 	p->lock_uses = w.locks ? lock_uses_new() : NULL;
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	p->start_ticks = MIN(p->start_ticks, host_ticks(host));
+	p->files = w.files ? files_new(host->conf->files_exclude, p->start_ticks) : NULL;
 	if (!host->n_ever || p->connected_ticks < host->first_start_ticks)
 		host->first_start_ticks = p->connected_ticks;
 	p->start_s = time(NULL);

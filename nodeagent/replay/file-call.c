@@ -28,6 +28,18 @@ static void add_to_path(struct replay *r, uint32_t kind, int64_t bytes, uint64_t
 			r, kind == FILE_READ ? RECORD_IO_READ : RECORD_IO_WRITE, bytes, ticks);
 }
 
+/* What was moved, in the time since the frame of the function began. What streams have moved is
+ * told of at the end. */
+static void add_to_slices(
+	struct replay *r, const struct ring_record *rec, int64_t bytes, uint64_t ticks)
+{
+	const uint32_t kind = FILE_CALL_KIND(rec->head);
+
+	if (bytes > 0 && (kind == FILE_READ || kind == FILE_WRITE))
+		files_moved(r->files, kind == FILE_WRITE, r->top->since,
+			FILE_CALL_HAS(rec->head, FILE_CALL_REST) ? 0 : ticks, (uint64_t)bytes);
+}
+
 static bool add_call(
 	struct file_use *u, const struct ring_record *rec, int64_t bytes, uint64_t ticks)
 {
@@ -54,7 +66,8 @@ bool replay_take_file_call(struct replay *r, const struct ring_record *rec)
 {
 	const uint32_t kind = FILE_CALL_KIND(rec->head);
 	const int64_t bytes = (int64_t)load_relaxed(&rec->word[1]);
-	const uint64_t ticks = rec->last & ~FILE_CALL_MARK, most = elapsed(r->start, r->not_after);
+	const uint64_t told = rec->last & ~FILE_CALL_MARK, most = elapsed(r->start, r->not_after),
+		       ticks = MIN(told, most);
 	struct file_use *u = r->files ? files_use(r->files, FILE_CALL_FILE(rec->head)) : NULL;
 
 	if (kind >= FILE_CALLS || rec->head & RECORD_EXIT || (r->files && !u)) {
@@ -63,7 +76,10 @@ bool replay_take_file_call(struct replay *r, const struct ring_record *rec)
 	}
 	if (u)
 		files_found_in(r->files, replay_node(r->top)->key);
-	if (u && !u->left_out && add_call(u, rec, bytes, ticks < most ? ticks : most))
+	if (!u || u->left_out)
+		return true;
+	add_to_slices(r, rec, bytes, ticks);
+	if (add_call(u, rec, bytes, ticks))
 		add_to_path(r, kind, bytes, ticks);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/tree/calltree.h"
+#include "nodeagent/replay/tree/slices.h"
 
 struct files {
 	uint16_t place[FILE_NUMBERS + 1]; /* by number: 1 + its place in at[], or 0 */
@@ -13,14 +14,17 @@ struct files {
 	size_t n, cap;
 	/* by number of a region: it is the frame of such calls. Others than these are not known. */
 	bool is_frame[RECORD_REGIONS_SHORT];
+	uint64_t begin;
+	struct slices *slices; /* or NULL */
 	bool leaves_out;
 	regex_t exclude;
 };
 
-struct files *files_new(const char *exclude)
+struct files *files_new(const char *exclude, uint64_t begin)
 {
 	struct files *f = xcalloc(1, sizeof(*f));
 
+	f->begin = begin;
 	f->leaves_out = exclude && !regcomp(&f->exclude, exclude, REG_EXTENDED | REG_NOSUB);
 	return f;
 }
@@ -32,6 +36,7 @@ void files_free(struct files *f)
 	for (size_t i = 0; i < f->n; i++)
 		free(f->at[i].name);
 	free(f->at);
+	slices_free(f->slices);
 	if (f->leaves_out)
 		regfree(&f->exclude);
 	free(f);
@@ -91,4 +96,16 @@ const struct file_use *files_all(const struct files *f, size_t *n)
 {
 	*n = f ? f->n : 0;
 	return f ? f->at : NULL;
+}
+
+void files_moved(struct files *f, bool is_write, uint64_t since, uint64_t ticks, uint64_t bytes)
+{
+	if (!f->slices)
+		f->slices = slices_new(f->begin);
+	slices_spread(f->slices, is_write ? SLICE_WRITTEN : SLICE_READ, since, ticks, bytes);
+}
+
+const struct slices *files_slices(const struct files *f)
+{
+	return f ? f->slices : NULL;
 }

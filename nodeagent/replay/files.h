@@ -14,6 +14,7 @@
 #define FILE_SMALL_BYTES 4096u /* reads and writes of less are small */
 
 struct files;
+struct slices;
 
 /* The calls of one kind. Those that failed count in `calls`, `failed` and `ticks` only. */
 struct file_calls {
@@ -31,8 +32,9 @@ struct file_use {
 	struct file_calls of[FILE_CALLS];
 };
 
-/* exclude: a valid regular expression; names that match are left out. NULL: none. */
-struct files *files_new(const char *exclude);
+/* exclude: a valid regular expression; names that match are left out. NULL: none. begin: of the
+ * process, in ticks. */
+struct files *files_new(const char *exclude, uint64_t begin);
 void files_free(struct files *f);
 
 /* Message of the process: number and name are untrusted. False: it makes no sense. */
@@ -46,6 +48,11 @@ struct file_use *files_use(struct files *f, uint32_t number);
 void files_found_in(struct files *f, uint64_t key);
 /* True if calls for files were recorded in frames of this region. f may be NULL. */
 bool files_are_in(const struct files *f, uint64_t region_key);
+
+/* A read or write began then and has moved bytes. */
+void files_moved(struct files *f, bool is_write, uint64_t since, uint64_t ticks, uint64_t bytes);
+/* What was moved over time, or NULL: nothing. f may be NULL. */
+const struct slices *files_slices(const struct files *f);
 
 /* All *n of them; those not `used` have nothing. f may be NULL. */
 const struct file_use *files_all(const struct files *f, size_t *n);

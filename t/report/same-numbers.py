@@ -266,6 +266,8 @@ def check_maps(report, run):
 	for picture, caption, key in (
 		("slices-mpi", "Part of each slice of time in MPI, by rank", "mpi_share"),
 		("slices-waits", "Part of each slice of time in MPI, waiting for other ranks, by rank", "wait_share"),
+		("io-read-over-time", "Bytes read in each slice of time, by rank", "bytes_read"),
+		("io-written-over-time", "Bytes written in each slice of time, by rank", "bytes_written"),
 	):
 		titles = [t for t in report.titles.get(picture, []) if t]
 		if not titles:
@@ -384,7 +386,7 @@ def check_texts(report):
 
 # whose titles have a number at their end that is one of the JSON or a sum of some, which no other check has
 NUMBERS_ALONE = ("time-classes", "balance-ranks", "efficiency-bars", "waits-delays", "communication-sizes")
-CHECKED = {*NUMBERS_ALONE, *BARS, "flame", "slices-mpi", "slices-waits", "waits-cells", "communication-cells",
+CHECKED = {*NUMBERS_ALONE, *BARS, "flame", "slices-mpi", "slices-waits", "io-read-over-time", "io-written-over-time", "waits-cells", "communication-cells",
 	"iterations-times"}
 
 

@@ -174,6 +174,9 @@ PAGE(nodes)
 PAGE(timeline)
 #undef PAGE
 
+/* slices.c: a part of page io: what ranks read and wrote over time. */
+void page_slices_print_bytes(struct html *h, const struct pages *p);
+
 /* timeline.c: the time line's JSON, for the script; nothing if there is none. */
 void page_timeline_data(struct html *h, const struct pages *p);
 

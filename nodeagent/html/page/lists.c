@@ -173,7 +173,15 @@ static void put_lists(struct html *h, const struct pages *p, const struct list *
 BARS_PAGE(openmp)
 LISTS_PAGE(locks)
 BARS_PAGE(gpu)
-BARS_PAGE(io)
+LISTS_HAS(io)
 BARS_PAGE(memory)
 LISTS_PAGE(counters)
 LISTS_PAGE(nodes)
+
+void page_io_print(struct html *h, const struct pages *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(io_bars); i++)
+		page_bars_print(h, p, &io_bars[i]);
+	page_slices_print_bytes(h, p);
+	put_lists(h, p, io_lists, ARRAY_SIZE(io_lists));
+}

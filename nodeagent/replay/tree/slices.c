@@ -54,6 +54,29 @@ void slices_add_to_several(
 	}
 }
 
+void slices_spread(
+	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t bytes)
+{
+	const uint64_t from = since - s->begin, to = from + ticks;
+	uint64_t end = 0, spread = 0;
+
+	if ((int64_t)from < 0 || to < from)
+		return;
+	while (to >> s->log2 >= SLICES_MOST)
+		join_neighbours(s);
+	for (uint64_t i = from >> s->log2; end < to || !end; i++) {
+		uint64_t until = bytes;
+
+		end = (i + 1) << s->log2;
+		if (end < to)
+			until = (uint64_t)((unsigned __int128)bytes * (end - from) / ticks);
+		s->of[i][class] += until - spread;
+		spread = until;
+		if (i >= s->n)
+			s->n = i + 1;
+	}
+}
+
 size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks)
 {
 	*begin = s->begin;
@@ -63,9 +86,10 @@ size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks)
 
 uint64_t slices_of(const struct slices *s, size_t i, enum slice_class class)
 {
-	const uint64_t most = (uint64_t)1 << s->log2, ticks = s->of[i][class];
+	const uint64_t most = class < SLICE_READ ? (uint64_t)1 << s->log2 : UINT64_MAX;
+	const uint64_t is = s->of[i][class];
 
-	if ((int64_t)ticks < 0)
+	if (class < SLICE_READ && (int64_t)is < 0)
 		return 0;
-	return ticks < most ? ticks : most;
+	return is < most ? is : most;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a thread in MPI and in waits, by slices of time of equal length: at most SLICES_MOST,
- * which become twice as long when there would be more. Times are ticks. For one thread of the
- * agent.
+ * The time of a thread in MPI and in waits, or the bytes that a process moves, by slices of time of
+ * equal length: at most SLICES_MOST, which become twice as long when there would be more. Times are
+ * ticks. For one thread of the agent.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
 #define VFTR_NODEAGENT_REPLAY_TREE_SLICES_H
@@ -15,7 +15,8 @@
 #define SLICES_LOG2_LEAST 20u /* ticks of a slice */
 #endif
 
-enum slice_class { SLICE_MPI, SLICE_WAIT, SLICE_CLASSES };
+/* From SLICE_READ on bytes, else ticks. */
+enum slice_class { SLICE_MPI, SLICE_WAIT, SLICE_READ, SLICE_WRITTEN, SLICE_CLASSES };
 
 /* Its members are for the functions below. */
 struct slices {
@@ -23,7 +24,7 @@ struct slices {
 	unsigned log2; /* of the ticks of one */
 	size_t n;
 	uint64_t last[SLICE_CLASSES];		 /* by class, the slice that was added to last */
-	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* ticks; modulo 2^64 while parts are taken back */
+	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* modulo 2^64 while parts are taken back */
 };
 
 /* Slice 0 begins then. */
@@ -48,9 +49,14 @@ static inline void slices_add(
 		slices_add_to_several(s, class, since, ticks, times);
 }
 
+/* Spreads bytes evenly over the time in which they were moved; 0 ticks: all at once. What began
+ * before slice 0 is left out. */
+void slices_spread(
+	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t bytes);
+
 /* How many there are, when the first one begins, and how long each is. */
 size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks);
-/* Ticks of a class in slice i; not more than it has. */
+/* Ticks of a class in slice i, not more than it has; or bytes. */
 uint64_t slices_of(const struct slices *s, size_t i, enum slice_class class);
 
 #endif

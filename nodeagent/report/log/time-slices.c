@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the time of ranks was spent for, slice by slice: in JSON. */
+/* What the time of ranks was spent for, and what they read and wrote, slice by slice: in JSON. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,8 +9,21 @@
 #define SLICES_SHOWN 64u   /* of one rank, at most */
 #define CELLS_SHOWN  4096u /* of all */
 
+/* What there is in a cell, and its member of a row in JSON. */
+enum amount { AMOUNT_MPI, AMOUNT_WAIT, AMOUNT_READ, AMOUNT_WRITTEN, AMOUNTS };
+
+static const struct {
+	const char *key;
+	bool is_share; /* of the cell's time; else bytes, missing where there are none in any */
+} amounts[AMOUNTS] = {
+	[AMOUNT_MPI] = {"mpi_share", true},
+	[AMOUNT_WAIT] = {"wait_share", true},
+	[AMOUNT_READ] = {"bytes_read", false},
+	[AMOUNT_WRITTEN] = {"bytes_written", false},
+};
+
 struct cell {
-	uint64_t ns, mpi_ns, wait_ns;
+	uint64_t ns, of[AMOUNTS];
 };
 
 struct cells {
@@ -18,6 +31,7 @@ struct cells {
 	size_t n_rows, n;
 	struct cell *at; /* n of row 0, then of row 1 ... */
 	uint32_t *rank, *ranks;
+	uint64_t sum[AMOUNTS];
 };
 
 /* Slices are as long as the longest of all ranks, or longer, until there are few enough. */
@@ -42,6 +56,13 @@ static void measure_slices(const struct profile *p, struct cells *c)
 	} while ((end > SLICES_SHOWN || (end > 1 && end * c->n_rows > CELLS_SHOWN)) && ++c->log2);
 }
 
+static uint64_t amount_of(const struct profile_slice *s, size_t k)
+{
+	const uint64_t of[AMOUNTS] = {s->mpi_ns, s->wait_ns, s->bytes_read, s->bytes_written};
+
+	return of[k];
+}
+
 static void add_up(const struct profile *p, struct cells *c)
 {
 	size_t row = 0;
@@ -56,8 +77,10 @@ static void add_up(const struct profile *p, struct cells *c)
 		row += i && s->rank != s[-1].rank;
 		to = &c->at[row * c->n + (s->number >> (c->log2 - s->log2))];
 		to->ns += s->ns;
-		to->mpi_ns += s->mpi_ns;
-		to->wait_ns += s->wait_ns;
+		for (size_t k = 0; k < AMOUNTS; k++) {
+			to->of[k] += amount_of(s, k);
+			c->sum[k] += amount_of(s, k);
+		}
 		c->rank[row] = profile_rank_shown(p, s->rank);
 		c->ranks[row] = s->ranks > c->ranks[row] ? s->ranks : c->ranks[row];
 	}
@@ -76,14 +99,17 @@ static void write_row(struct json *j, const struct cells *c, size_t row)
 	json_object(j, NULL);
 	json_uint(j, "rank", c->rank[row]);
 	json_uint(j, "ranks", c->ranks[row]);
-	json_array(j, "mpi_share");
-	for (size_t i = 0; i < c->n; i++)
-		json_shortest(j, NULL, share_of(at[i].mpi_ns, &at[i]));
-	json_close(j);
-	json_array(j, "wait_share");
-	for (size_t i = 0; i < c->n; i++)
-		json_shortest(j, NULL, share_of(at[i].wait_ns, &at[i]));
-	json_close(j);
+	for (size_t k = 0; k < AMOUNTS; k++) {
+		if (!amounts[k].is_share && !c->sum[k])
+			continue;
+		json_array(j, amounts[k].key);
+		for (size_t i = 0; i < c->n; i++)
+			if (amounts[k].is_share)
+				json_shortest(j, NULL, share_of(at[i].of[k], &at[i]));
+			else
+				json_uint(j, NULL, at[i].of[k]);
+		json_close(j);
+	}
 	json_close(j);
 }
 

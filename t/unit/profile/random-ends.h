@@ -59,6 +59,8 @@ static inline void throw_slices(struct profile *p, uint32_t rank)
 				.ns = 1 + throw_dice(d, 1u << 24)};
 			q->mpi_ns = throw_dice(d, (uint32_t)q->ns + 1);
 			q->wait_ns = throw_dice(d, (uint32_t)q->mpi_ns + 1);
+			q->bytes_read = throw_dice(d, 1u << 30);
+			q->bytes_written = i ? (uint64_t)throw_dice(d, 1u << 30) << 10 : 0;
 		}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of calls for files, those that no sane program stores among them. */
 #include "nodeagent/replay/files.h"
+#include "nodeagent/replay/tree/slices.h"
 #include "t/unit/replay/replay-by-hand.h"
 
 #define MARK FILE_CALL_MARK
@@ -10,7 +11,7 @@ static struct files *files;
 static void setup_files(void)
 {
 	setup();
-	files = files_new("^/proc/");
+	files = files_new("^/proc/", START);
 	replay_set_files(r, files);
 }
 
@@ -81,6 +82,8 @@ START_TEST(calls_of_a_file)
 	ck_assert_uint_eq(AT(A)->extra->io[RECORD_IO_WRITE].bytes, 5100);
 	ck_assert_uint_eq(AT(A)->extra->io[RECORD_IO_READ].operations, 0);
 	expect(AT(A), 1, 1);
+	ck_assert_uint_eq(slices_of(files_slices(files), 0, SLICE_WRITTEN), 5100);
+	ck_assert_uint_eq(slices_of(files_slices(files), 0, SLICE_READ), 77);
 }
 END_TEST
 
@@ -97,6 +100,7 @@ START_TEST(what_is_left_out)
 	ck_assert(use_of(0)->used);
 	ck_assert_ptr_null(use_of(0)->name);
 	ck_assert_uint_eq(AT(A)->extra->io[RECORD_IO_READ].bytes, 10);
+	ck_assert_uint_eq(slices_of(files_slices(files), 0, SLICE_READ), 10);
 }
 END_TEST
 

@@ -66,6 +66,43 @@ START_TEST(what_is_taken_back_is_gone)
 }
 END_TEST
 
+static uint64_t spread_sum(const struct slices *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < SLICES_MOST; i++)
+		sum += slices_of(s, i, SLICE_READ);
+	return sum;
+}
+
+START_TEST(bytes_are_spread_over_their_time)
+{
+	struct slices *s = slices_new(BEGIN);
+	struct dice d = {.state = 3};
+	uint64_t sum = 0;
+
+	slices_spread(s, SLICE_READ, BEGIN + 4, 16, 1000); /* 4, 8 and 4 ticks of slices of 8 */
+	ck_assert_uint_eq(slices_of(s, 0, SLICE_READ), 250);
+	ck_assert_uint_eq(slices_of(s, 1, SLICE_READ), 500);
+	ck_assert_uint_eq(slices_of(s, 2, SLICE_READ), 250);
+	slices_spread(s, SLICE_READ, BEGIN + 8, 0, UINT32_MAX); /* more than there are ticks */
+	ck_assert_uint_eq(slices_of(s, 1, SLICE_READ), 500 + (uint64_t)UINT32_MAX);
+	slices_spread(s, SLICE_READ, BEGIN - 1, 10, 7);
+	slices_spread(s, SLICE_READ, BEGIN + 5, UINT64_MAX, 7);
+	sum = 1000 + (uint64_t)UINT32_MAX;
+	ck_assert_uint_eq(spread_sum(s), sum);
+	for (int i = 0; i < 1000; i++) { /* none is lost, also where slices are joined */
+		const uint32_t bytes = throw_dice(&d, 1 << 20);
+
+		slices_spread(
+			s, SLICE_READ, BEGIN + throw_dice(&d, END), throw_dice(&d, 100), bytes);
+		sum += bytes;
+		ck_assert_uint_eq(spread_sum(s), sum);
+	}
+	slices_free(s);
+}
+END_TEST
+
 START_TEST(no_times_are_too_many)
 {
 	struct slices *s = slices_new(0);
@@ -73,6 +110,8 @@ START_TEST(no_times_are_too_many)
 	slices_add(s, SLICE_MPI, UINT64_MAX / 2 - 10, 10, 1);
 	slices_add(s, SLICE_MPI, 5, UINT64_MAX / 2, 1);
 	slices_add(s, SLICE_MPI, 5, UINT64_MAX, 1);
+	slices_spread(s, SLICE_READ, UINT64_MAX / 2, 0, UINT64_MAX);
+	slices_spread(s, SLICE_READ, 5, UINT64_MAX / 2, UINT64_MAX);
 	slices_free(s);
 }
 END_TEST
@@ -106,7 +145,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {each_tick_is_in_its_slice, what_is_taken_back_is_gone,
-		no_times_are_too_many, time_without_a_cpu_is_found_again};
+		bytes_are_spread_over_their_time, no_times_are_too_many,
+		time_without_a_cpu_is_found_again};
 	Suite *s = suite_create("slices");
 	TCase *c = tcase_create("slices");
 

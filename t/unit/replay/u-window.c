@@ -232,7 +232,7 @@ static void read_file(uint32_t region, uint64_t after)
 /* Calls for files are input and output, but those that MPI makes are MPI's. */
 START_TEST(files_of_the_program_and_of_mpi)
 {
-	struct files *files = files_new(NULL);
+	struct files *files = files_new(NULL, 0);
 
 	replay_set_files(r, files);
 	in_after(5, MPI(INIT));
