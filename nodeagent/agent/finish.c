@@ -26,6 +26,7 @@
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/agent/html-report.h"
 #include "nodeagent/agent/older-results.h"
@@ -286,11 +287,25 @@ static void warn_of_counters(struct host *host)
 	}
 }
 
+/* The profile of this node alone as that of the job, without call paths that have little time;
+ * NULL: as it is. */
+static struct profile *prune_alone(const struct agent *a, const struct profile *node)
+{
+	const uint64_t from = prune_from(a->host.conf);
+	struct profile *p = node->n_stacks > from ? profile_copy(node) : NULL;
+
+	if (p)
+		prune_job(p, from);
+	return p;
+}
+
 /* Where this agent is to have it. whole: the job's profile, or NULL. */
 static int write_summary(
 	struct agent *a, const struct profile *node, const struct profile *whole, const char *base)
 {
+	struct profile *alone = NULL;
 	char *error = NULL;
+	int failed;
 
 	if (whole && !whole->ranks) {
 		complain(AGENTS_UNTRACED " (see vftr doctor)");
@@ -298,10 +313,14 @@ static int write_summary(
 	}
 	if (!whole && (a->host.transport || is_part_of_job(a, node)))
 		return 0;
-	return report_result(output_summary(whole ? whole : node, a->host.conf,
-				     a->host.output_directory, base, &error),
-		       &error) |
-	       html_report_write(&a->host, whole ? whole : node, base);
+	if (!whole)
+		whole = alone = prune_alone(a, node);
+	failed = report_result(output_summary(whole ? whole : node, a->host.conf,
+				       a->host.output_directory, base, &error),
+			 &error) |
+		 html_report_write(&a->host, whole ? whole : node, base);
+	profile_free(alone);
+	return failed;
 }
 
 /* Other agents wait for us, but not for ever. */

@@ -68,6 +68,15 @@ void job_end_restart(struct job_end *j)
 	j->quiet_since = 0;
 }
 
+uint64_t job_end_paths(const struct job_end *j)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < j->n; i++)
+		sum += (uint64_t)MAX(j->agents[i].state.paths, 0);
+	return sum;
+}
+
 bool job_end_exchange(const struct job_end *j)
 {
 	for (int i = 0; i < j->n; i++) {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
 	JOB_BUSY,  /* processes are attached, or may still come from a command */
@@ -26,6 +27,7 @@ struct job_state {
 	int world; /* ranks of the job, 0 if unknown */
 	int ever;  /* processes that have attached on this node */
 	int sends; /* 1: it has something for agents of other nodes (matching_has_news()) */
+	int paths; /* call paths of its processes that have ended, those of several for each */
 };
 
 /* Other conditions of the end. */
@@ -58,6 +60,8 @@ bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
 /* Makes the time without processes begin anew with the next call. */
 void job_end_restart(struct job_end *j);
+/* Call paths of all agents: the job has no more. */
+uint64_t job_end_paths(const struct job_end *j);
 /* True if an agent has something for others, or may have, as it is busy or gone. */
 bool job_end_exchange(const struct job_end *j);
 

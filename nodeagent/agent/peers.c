@@ -17,6 +17,8 @@
 #include "nodeagent/net/transport.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
+#include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/internode/directory.h"
 #include "nodeagent/internode/matching.h"
 #include "nodeagent/agent/launch/supervisor.h"
@@ -48,12 +50,14 @@ struct finish {
 	uint64_t run;	   /* its number */
 	uint32_t exchange; /* 1: agents tell each other of messages between nodes */
 	uint32_t unused;
+	uint64_t prune_from; /* collate_prune(); PRUNE_NEVER: not called */
 };
 
 struct siblings {
 	struct job_end *job;   /* at agent 0 when the others are known */
 	struct job_state said; /* what: -1, nothing yet */
 	bool finish_said;      /* by agent 0 */
+	uint64_t prune_from;   /* ... with it */
 	double next;	       /* look at the others then */
 	double late_since;     /* SIGTERM has come and this node is done; 0: not so */
 };
@@ -63,6 +67,7 @@ static struct siblings *of(struct agent *a)
 	if (!a->siblings) {
 		a->siblings = xcalloc(1, sizeof(*a->siblings));
 		a->siblings->said.what = -1;
+		a->siblings->prune_from = PRUNE_NEVER;
 	}
 	return a->siblings;
 }
@@ -170,6 +175,7 @@ static void take_finish(struct agent *a, void *buf, size_t bytes)
 		memcpy(&f, buf, bytes);
 		a->host.run = f.run;
 		a->host.no_exchange = !f.exchange;
+		of(a)->prune_from = f.prune_from;
 		of(a)->finish_said = true;
 	}
 	free(buf);
@@ -263,11 +269,13 @@ static struct job_state present_state(const struct agent *a, int what)
 		if (!p->greeted || p->parent_traced)
 			continue;
 		s.world = MAX(s.world, size);
+		s.paths += p->ended && p->ended_tree ? (int)calltree_nodes(p->ended_tree) : 0;
 		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
 	}
 	if (a->late_profile) {
 		s.ended += (int)(a->late_profile->ranks - a->late_profile->unranked);
 		s.ever += (int)a->late_profile->ranks;
+		s.paths += (int)a->late_profile->n_stacks;
 		s.world = MAX(s.world, (int)a->late_profile->world_size);
 	}
 	return s;
@@ -296,12 +304,14 @@ static bool has_news(const struct agent *a, const struct job_state *said, const 
 
 static void tell_state(struct agent *a, int what)
 {
-	struct job_state s = present_state(a, what), *said = &of(a)->said;
+	struct job_state s = present_state(a, what), *said = &of(a)->said, same;
 	const bool known = is_known(a, said, &s);
 	const bool soon = what == JOB_BUSY || said->what == -1;
 
 	s.sends = has_news(a, said, &s);
-	if (!memcmp(&s, said, sizeof(s)))
+	same = s;
+	same.paths = said->paths; /* it is no news by itself */
+	if (!memcmp(&same, said, sizeof(same)))
 		return;
 	*said = s;
 	if (known)
@@ -340,6 +350,14 @@ static bool over_everywhere(struct agent *a)
 	return job_end_reached(of(a)->job, &rule, transport_now());
 }
 
+/* Agents ask each other for nothing if the job has few call paths anyway. */
+static uint64_t wanted_prune(struct agent *a)
+{
+	const uint64_t from = prune_from(a->host.conf);
+
+	return job_end_paths(of(a)->job) > from ? from : PRUNE_NEVER;
+}
+
 static void say_finish(struct agent *a)
 {
 	struct finish f = {.run = a->host.run};
@@ -348,6 +366,7 @@ static void say_finish(struct agent *a)
 		return;
 	of(a)->finish_said = true;
 	f.exchange = job_end_exchange(of(a)->job);
+	f.prune_from = of(a)->prune_from = wanted_prune(a);
 	a->host.no_exchange = !f.exchange;
 	transport_to_all(a->host.transport, TAG_FINISH, &f, sizeof(f), transport_now() + 1);
 }
@@ -476,6 +495,8 @@ int peers_collate(struct agent *a, const struct profile *node, struct profile **
 
 	if (a->several && !of(a)->finish_said && a->host.transport)
 		collate_unasked(a->host.transport);
+	if (of(a)->prune_from != PRUNE_NEVER)
+		collate_prune(a->host.transport, of(a)->prune_from);
 	error = collate_run(a->host.transport, node,
 		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {

@@ -17,6 +17,7 @@
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
@@ -170,6 +171,7 @@ static bool make_summary(struct agent *a, const char *hosts, const struct found 
 	int lock;
 
 	if (p) {
+		prune_job(p, prune_from(a->host.conf));
 		name_missing(hosts, p);
 		profile_warn(p,
 			"collated from %zu node %s, as not all agents could finish together", f->n,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/conf.h"
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/radix.h"
 #include "nodeagent/base/util.h"
@@ -318,6 +319,25 @@ void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t pat
 	free(x.top);
 	free(x.row);
 	free(x.others);
+}
+
+struct pruned_rows pruned_rows(const struct profile *p)
+{
+	struct pruned_rows sum = {0};
+
+	for (size_t i = 0; p->n_pruned && i < p->n_stacks; i++)
+		if (!strcmp(p->names[p->stacks[i].name], PRUNED_NAME)) {
+			sum.n++;
+			sum.excl_ns += p->stacks[i].excl_ns;
+		}
+	return sum;
+}
+
+#define FROM 1000000
+
+uint64_t prune_from(const struct conf *c)
+{
+	return c->profile_prune == CONF_AUTO ? FROM : c->profile_prune ? 0 : PRUNE_NEVER;
 }
 
 void prune_job(struct profile *p, uint64_t from)

@@ -18,12 +18,15 @@
 #define VFTR_NODEAGENT_PROFILE_PRUNE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct conf;
 struct profile;
 
 #define PRUNED_NAME "(other call paths)"
 #define PRUNE_PART  100000u
+#define PRUNE_NEVER UINT64_MAX /* for `from' */
 
 #define PRUNE_ALWAYS UINT64_MAX /* a weight: a row, whatever its time is */
 
@@ -45,6 +48,16 @@ static inline uint64_t prune_add(uint64_t a, uint64_t b)
  * paths: those of struct profile_pruned, which is only made if anything was added up.
  */
 void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t paths);
+
+/* The rows PRUNED_NAME of a profile. */
+struct pruned_rows {
+	size_t n;
+	uint64_t excl_ns;
+};
+struct pruned_rows pruned_rows(const struct profile *p);
+
+/* profile.prune: jobs with more call paths are pruned; PRUNE_NEVER: none is. */
+uint64_t prune_from(const struct conf *c);
 
 /*
  * Prunes the profile of a job if it has more than `from' call paths, or is pruned in part already.

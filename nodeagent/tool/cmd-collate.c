@@ -13,6 +13,7 @@
 #include "nodeagent/collate/collate.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/profile/profile.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
@@ -115,6 +116,7 @@ static int collate_one(const struct request *r, struct collate_files *set)
 			complain("%s: none of %zu node profiles can be read", set->base, set->n);
 		return 2;
 	}
+	prune_job(whole, prune_from(r->conf[set->layout]));
 	runs = count_runs(set);
 	if (runs > 1) {
 		complain("%s: these node profiles are of %zu runs, and are added up", set->base,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A process on one of many nodes: 2 * 2^DEPTH call paths that all nodes have, and OWN that no
- * other one has. Makes GO.here.NUMBER when they are made, ends when GO is there, and leaves the
- * time of that, in ns since 1970, in GO.end.NUMBER.
+ * other one has, with some ten calls below each other in which it differs from all others. Makes
+ * GO.here.NUMBER when they are made, ends when GO is there, and leaves the time of that, in ns
+ * since 1970, in GO.end.NUMBER.
+ *
  *	app-scale NUMBER DEPTH OWN GO
  */
 #include <fcntl.h>
@@ -10,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#define DIGITS 20 /* to the base of 3, of the number of a call path of its own */
 
 static void right(int depth);
 
@@ -29,18 +33,25 @@ static void right(int depth)
 	}
 }
 
-static void zero(unsigned long bits, int n);
+/* Of four functions each calls one of the other three: calls of oneself make no call path. */
+static void of_own(unsigned at, unsigned long code, int n);
 
-static void one(unsigned long bits, int n)
-{
-	if (n)
-		(bits & 1 ? one : zero)(bits >> 1, n - 1);
-}
+#define OWN(name, at)                                                                              \
+	static void name(unsigned long code, int n)                                                \
+	{                                                                                          \
+		of_own(at, code, n);                                                               \
+	}
+OWN(north, 0)
+OWN(east, 1)
+OWN(south, 2)
+OWN(west, 3)
 
-static void zero(unsigned long bits, int n)
+static void __attribute__((no_instrument_function)) of_own(unsigned at, unsigned long code, int n)
 {
+	static void (*const functions[])(unsigned long code, int n) = {north, east, south, west};
+
 	if (n)
-		(bits & 1 ? one : zero)(bits >> 1, n - 1);
+		functions[(at + 1 + code % 3) % 4](code / 3, n - 1);
 }
 
 static void __attribute__((no_instrument_function))
@@ -66,7 +77,7 @@ int main(int argc, char **argv)
 	left(depth);
 	right(depth);
 	for (int i = 0; i < own; i++)
-		one((unsigned long)number * (unsigned long)own + (unsigned long)i, 24);
+		north((unsigned long)number * (unsigned long)own + (unsigned long)i, DIGITS);
 	leave(argv[4], "here", number, 0);
 	while (access(argv[4], F_OK))
 		usleep(20000);

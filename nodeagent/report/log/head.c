@@ -11,7 +11,9 @@
 #include <time.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/units.h"
 #include "nodeagent/profile/first-end.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/report/log/internal.h"
 
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
@@ -219,6 +221,19 @@ static void print_first_end(FILE *f, const struct profile *p)
 	free(text);
 }
 
+static void print_pruned(FILE *f, const struct profile *p)
+{
+	const struct pruned_rows sum = pruned_rows(p);
+
+	if (p->n_pruned)
+		fprintf(f,
+			"Of %" PRIu64 " call paths those with less than %s, with all that they "
+			"call,\nare %zu rows \"" PRUNED_NAME "\" here, with %s; "
+			"the node profiles have all.\n",
+			p->pruned->paths, quantity_seconds(p->pruned->below_ns * 1e-9).text, sum.n,
+			quantity_seconds(sum.excl_ns * 1e-9).text);
+}
+
 static void print_sentences(FILE *f, const struct report *r, double runtime_s, bool whole_job)
 {
 	const struct profile *p = r->p;
@@ -244,6 +259,7 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 			p->lost_calls, one_or_many(p->lost_calls, "call was", "calls were"),
 			whole_job ? "the node logs name the ranks"
 				  : "the table below names the ranks");
+	print_pruned(f, p);
 	section_lost_messages(f, p);
 	section_matching_faults(f, p);
 	if (p->blocked_ns)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "nodeagent/profile/first-end.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/report/log/internal.h"
 
 #define FORMAT	"vftr-profile"
@@ -89,9 +90,25 @@ static void write_deaths(struct json *j, const struct report *r)
 	columns_json(j, r, &dead_list);
 }
 
+/* Rows of call paths that were added up, and their time. */
+static void write_pruned(struct json *j, const struct profile *p)
+{
+	const struct pruned_rows sum = pruned_rows(p);
+
+	if (!p->n_pruned)
+		return;
+	json_object(j, "pruned");
+	json_uint(j, "call_paths", p->pruned->paths);
+	json_seconds(j, "below_s", p->pruned->below_ns);
+	json_uint(j, "rows", sum.n);
+	json_seconds(j, "rows_s", sum.excl_ns);
+	json_close(j);
+}
+
 void json_head(struct json *j, const struct report *r)
 {
 	write_run(j, r);
+	write_pruned(j, r->p);
 	write_deaths(j, r);
 	json_first_end(j, r->p);
 }

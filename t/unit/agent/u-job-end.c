@@ -9,7 +9,7 @@ static const struct job_rule usual;
 
 static bool say(struct job_end *j, int who, int what, int ended, int world, int ever)
 {
-	const struct job_state s = {what, ended, world, ever, 0};
+	const struct job_state s = {what, ended, world, ever, 0, 0};
 
 	return job_end_take(j, who, &s, sizeof(s));
 }
@@ -40,7 +40,7 @@ END_TEST
 START_TEST(there_is_something_to_exchange)
 {
 	struct job_end *j = job_end_new(3, 100);
-	struct job_state s = {JOB_DONE, 2, 4, 2, 0};
+	struct job_state s = {JOB_DONE, 2, 4, 2, 0, 0};
 
 	ck_assert(!job_end_exchange(j));
 	job_end_take(j, 0, &s, sizeof(s));
@@ -53,7 +53,10 @@ START_TEST(there_is_something_to_exchange)
 	job_end_take(j, 2, &s, sizeof(s));
 	ck_assert(job_end_exchange(j));
 	s.sends = 0;
+	s.paths = 7;
+	job_end_take(j, 0, &s, sizeof(s));
 	job_end_take(j, 2, &s, sizeof(s));
+	ck_assert_uint_eq(job_end_paths(j), 14);
 	ck_assert(!job_end_exchange(j));
 	say(j, 2, JOB_GONE, 0, 0, 0);
 	ck_assert(job_end_exchange(j));

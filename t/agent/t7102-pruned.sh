@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# profile.prune on three (pseudo-)nodes whose processes have call paths of their own.
+test_description='call paths with little time are added up in the summary; the node profiles have all'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq ip ss
+need_built "$AGENT" "$LIB/libvftrace.so"
+nodes_up 3
+. "$T/lib/tcp.sh"
+cc_traced "$BIN/app-scale" "$T/scale/app-scale.c"
+
+# job DIR PRUNE: 200 call paths of its own on each node; most of the time is that in which main waits
+job() {
+	job_begun=$(date +%s%N)
+	three "$1" -k "profile.prune=$2"
+	for n in 1 2 3; do
+		run "$1" node$n "$BIN/app-scale" $n 4 200 "$PWD/$1/go" &
+	done
+	wait_for 30 "[ \$(ls $1 | grep -c ^go.here) = 3 ]"
+	wait_for 10 "[ \$((\$(date +%s%N) - $job_begun)) -gt 2000000000 ]"
+	touch "$1/go"
+	statuses "$1" 0 0 0
+}
+
+# collate PRUNE TO: the summary of the node profiles in ./pruned
+collate() {
+	VFTR_SET=profile.prune=$1 "$VFTR" collate -o "$2" pruned
+}
+
+# sums JSON: calls, ns, and messages or whatever else tables have of call paths
+sums() {
+	json "$1" '"\([.stacks[].calls] | add) \([.stacks[].t_excl_s * 1e9 | round] | add) \(.calls) \(.stacks[] | select(.path == "init") | .t_incl_s)"'
+}
+
+# rows JSON: those of call paths that are not added up
+rows() {
+	json "$1" '.stacks[] | select(.function != "(other call paths)") |
+		"\(.path) \(.calls) \(.t_excl_s) \(.t_incl_s) \(.ranks) \(.rank_min) \(.rank_max) \(.t_excl_deviation_s)"' | sort
+}
+
+test_expect 'the summary has few rows, and says so' '
+	job pruned true
+	paths=$(json pruned/app-scale_all.json .pruned.call_paths)
+	rows=$(json pruned/app-scale_all.json ".stacks | length")
+	echo "$rows rows of $paths call paths"
+	[ "$paths" -gt 5000 ]
+	[ "$rows" -lt $((paths / 5)) ]
+	is true "$(json pruned/app-scale_all.json "[.stacks[] | select(.function == \"(other call paths)\")] as \$o |
+		.pruned.rows == (\$o | length) and .pruned.rows > 0 and
+		(.pruned.rows_s - ([\$o[].t_excl_s] | add) | fabs) < 1e-6")"
+	head -n 40 pruned/app-scale_all.log
+	grep -q "^Of $paths call paths those with less than .*, with all that they call,$" pruned/app-scale_all.log
+	grep -q "^are [0-9]* rows .* here, with .*; the node profiles have all\.$" pruned/app-scale_all.log'
+
+test_expect 'vftr collate of the node profiles gives the identical summary' '
+	collate true again
+	cmp pruned/app-scale_all.json again/app-scale_all.json'
+
+test_expect 'read as one, the node profiles have all call paths, and the same sums' '
+	collate false full
+	is null "$(json full/app-scale_all.json .pruned)"
+	is "$(json pruned/app-scale_all.json .pruned.call_paths)" "$(json full/app-scale_all.json ".stacks | length")"
+	is "$(sums full/app-scale_all.json)" "$(sums pruned/app-scale_all.json)"
+	"$VFTR" show --by-path --json pruned >shown
+	is "$(json pruned/app-scale_all.json .pruned.call_paths)" "$(jq ".rows | length" shown)"'
+
+test_expect 'each row that is left has the numbers that it has there' '
+	rows full/app-scale_all.json >all
+	rows pruned/app-scale_all.json >some
+	[ "$(wc -l <some)" -gt 10 ]
+	is 0 "$(comm -13 all some | tee /dev/stderr | wc -l)" "other rows"'
+
+test_expect 'a row that is left has as much time as is said, or a row below it has' '
+	is true "$(json pruned/app-scale_all.json ".pruned.below_s as \$least |
+		[.stacks[] | select(.function != \"(other call paths)\") | .t_incl_s >= \$least] | all")"
+	json full/app-scale_all.json ".stacks[] | select(.t_incl_s >= $(json pruned/app-scale_all.json .pruned.below_s)) | .path" |
+		sort >long
+	json pruned/app-scale_all.json ".stacks[] | select(.function != \"(other call paths)\") | .path" | sort >left
+	cmp long left'
+
+test_expect 'without prune the agents write what vftr collate writes without it' '
+	job whole false
+	is null "$(json whole/app-scale_all.json .pruned)"
+	[ "$(json whole/app-scale_all.json ".stacks | length")" -gt 5000 ]
+	VFTR_SET=profile.prune=false "$VFTR" collate -o whole-again whole
+	cmp whole/app-scale_all.json whole-again/app-scale_all.json'
+
+done_testing
