@@ -21,13 +21,16 @@
  *   FREED      word 1 = 0; word 2 = stretch << 32 | block; word 3 = MARK | ticks
  *   TOTALS     of the thread, since its last such record: word 1 = calls that allocate; word 2 =
  *              bytes that they asked for; word 3 = MARK | blocks given back
+ *   BELONGS    word 1 = 0; word 2 = block; word 3 = MARK. The block is to count as if it had been
+ *              allocated in the frame that is open now; a record before this one, of the same
+ *              thread, tells of it.
  * block: its number in the process, which is not used again; 0: that it is freed will not be
  * recorded. With MAPPED it is memory that the program has from the kernel, by mmap(), of which
  * every block is recorded. stretch: how many times the live bytes of the process, as the records
  * tell of them, had been more than ever before. With PEAK they are so now, and the next stretch
  * begins.
  */
-enum memory_kind { MEMORY_ALLOCATED, MEMORY_FREED, MEMORY_TOTALS, MEMORY_KINDS };
+enum memory_kind { MEMORY_ALLOCATED, MEMORY_FREED, MEMORY_TOTALS, MEMORY_BELONGS, MEMORY_KINDS };
 
 #define MEMORY_MARK	  ((uint64_t)1 << 63)
 #define MEMORY_PEAK	  ((uint64_t)1 << 8)
@@ -100,5 +103,12 @@ struct memory_host {
 
 /* libvftrace exports vftrace_memory_host(). */
 typedef const struct memory_host *memory_host_function(void);
+
+/*
+ * libvftrace-memory.so exports vftrace_memory_belongs() for libvftrace-annotations.so: the
+ * program's data at p, of so many bytes, are in a block that the calling thread has just allocated;
+ * it belongs to the frame that is open. Nothing happens if that block is not recorded.
+ */
+typedef void memory_belongs_function(const void *p, uint64_t bytes);
 
 #endif

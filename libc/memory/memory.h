@@ -100,5 +100,8 @@ void memory_mapped(void *p, size_t size, const void *caller);
  * are to be given to memory_gone() or memory_put(). */
 bool memory_going(const void *p, uint32_t *number, float *weight);
 void memory_gone(uint32_t number, float weight);
+/* The block at p, of the calling thread, belongs to the frame that is open. False: it is not known.
+ */
+bool memory_belongs(const void *p);
 
 #endif

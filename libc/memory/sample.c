@@ -295,6 +295,21 @@ void memory_gone(uint32_t number, float weight)
 		}
 }
 
+bool memory_belongs(const void *p)
+{
+	uint32_t number;
+	float weight;
+
+	if (!memory_going(p, &number, &weight))
+		return false;
+	if (!memory_put(p, number, weight)) /* its place was taken meanwhile */
+		memory_gone(number, weight);
+	else if (host->state() == MEMORY_ON)
+		host->record(memory_word(MEMORY_BELONGS, 0), 0, memory_block_word(0, number),
+			MEMORY_MARK);
+	return true;
+}
+
 /* ---- begin and end -------------------------------------------------------------------------- */
 
 /*

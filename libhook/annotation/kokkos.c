@@ -4,10 +4,12 @@
  * up functions kokkosp_*. Kernels, copies and fences begin and end on the same thread; sections
  * have a number, under which one thread at a time is in them.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include "libhook/annotation/annotation.h"
 #include "shm/atomic.h"
+#include "shm/memory.h"
 
 #define KOKKOS_NAME   64 /* of a memory space */
 #define LABEL_BYTES   256
@@ -29,6 +31,8 @@ static struct {
 } sections[SECTIONS_MOST];
 static uint32_t n_sections;
 
+static memory_belongs_function *belongs; /* of libvftrace-memory.so, or NULL */
+
 /* What Kokkos calls: kokkosp_begin_WHAT(name, device, &id) and kokkosp_end_WHAT(id). */
 #define KERNEL(what)                                                                               \
 	EXPORT void kokkosp_begin_##what(const char *name, uint32_t device, uint64_t *id);         \
@@ -49,6 +53,10 @@ KERNEL(fence)
 EXPORT void kokkosp_init_library(int sequence, uint64_t version, uint32_t devices, void *device);
 void kokkosp_init_library(int sequence, uint64_t version, uint32_t devices, void *device)
 {
+	void *f = dlsym(RTLD_DEFAULT, "vftrace_memory_belongs");
+
+	dlerror(); /* that there is none is no error of the program's */
+	memcpy(&belongs, &f, sizeof(belongs));
 }
 
 EXPORT void kokkosp_finalize_library(void);
@@ -86,7 +94,11 @@ EXPORT void kokkosp_allocate_data(
 	struct space space, const char *label, const void *at, uint64_t bytes);
 void kokkosp_allocate_data(struct space space, const char *label, const void *at, uint64_t bytes)
 {
-	annotation_mark(ANNOTATION_kokkos, "Kokkos::allocate ", label);
+	uint64_t region = annotation_begin(ANNOTATION_kokkos, "Kokkos::allocate ", label);
+
+	if (belongs && region)
+		belongs(at, bytes);
+	annotation_end(region);
 }
 
 EXPORT void kokkosp_deallocate_data(

@@ -33,6 +33,8 @@ bool replay_take_memory(struct replay *r, const struct ring_record *rec)
 		memory_allocated(r->memory, &calltree_extra(replay_node(r->top))->memory, &m);
 	else if (kind == MEMORY_FREED)
 		memory_freed(r->memory, &m);
+	else if (kind == MEMORY_BELONGS)
+		memory_belongs(r->memory, &calltree_extra(replay_node(r->top))->memory, m.block);
 	else
 		memory_counted(r->memory, a, b, last);
 	return true;

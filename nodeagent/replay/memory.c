@@ -12,8 +12,9 @@ struct block {
 	double variance;
 	uint64_t ticks; /* of its allocation, or its end */
 	uint32_t thread;
-	uint32_t stretch; /* of its end */
+	uint32_t stretch; /* of its allocation, or its end */
 	uint32_t next;	  /* free place: 1 + the next one */
+	bool mapped;
 };
 
 struct memory {
@@ -130,7 +131,9 @@ void memory_allocated(struct memory *m, struct node_memory **at, const struct me
 		.count = count,
 		.variance = variance,
 		.ticks = r->ticks,
-		.thread = r->thread};
+		.thread = r->thread,
+		.stretch = r->stretch,
+		.mapped = r->mapped};
 
 	note_stretch(m, r);
 	to->records++;
@@ -171,6 +174,34 @@ void memory_freed(struct memory *m, const struct memory_record *r)
 		b = add_block(m, r->block);
 	if (b)
 		*b = (struct block){.ticks = r->ticks, .thread = r->thread, .stretch = r->stretch};
+}
+
+/* Adds the allocation of a live block to a path; sign -1: takes it off. */
+static void count_block(struct node_memory *to, const struct block *b, int sign)
+{
+	const uint64_t size = (uint64_t)(b->bytes / b->count + 0.5);
+
+	node_memory_live(to, sign * b->bytes, sign * b->count, b->stretch);
+	to->live_variance += sign * b->variance;
+	to->records += (uint64_t)sign;
+	to->allocations += sign * b->count;
+	to->bytes += sign * b->bytes;
+	to->variance += sign * b->variance;
+	if (b->mapped)
+		to->mapped += (uint64_t)sign * size;
+	if (sign > 0)
+		to->largest = MAX(to->largest, size);
+}
+
+void memory_belongs(struct memory *m, struct node_memory **at, uint32_t block)
+{
+	struct block *b = find_block(m, block);
+
+	if (!b || !b->of)
+		return;
+	count_block(node_memory_now(b->of), b, -1);
+	b->of = memory_at(m, at);
+	count_block(b->of, b, 1);
 }
 
 void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees)

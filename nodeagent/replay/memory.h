@@ -43,6 +43,9 @@ void memory_free(struct memory *m);
 void memory_allocated(struct memory *m, struct node_memory **at, const struct memory_record *r);
 /* A block was freed, by any thread; its allocation may be read later. */
 void memory_freed(struct memory *m, const struct memory_record *r);
+/* The block counts as if it had been allocated at this path, *at as above. One whose end was read
+ * before stays where it was. */
+void memory_belongs(struct memory *m, struct node_memory **at, uint32_t block);
 /* Adds what a thread has done since its last record of this kind. */
 void memory_counted(struct memory *m, uint64_t allocations, uint64_t bytes, uint64_t frees);
 /* Sets the ages of what is live at `now`, of all paths. m may be NULL. */

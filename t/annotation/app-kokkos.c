@@ -135,6 +135,34 @@ static void calls(int n)
 		n);
 }
 
+/* 2 MiB of which the data begin with the block, and 2 MiB behind a header; 1 MiB on a device; 30 kB
+ * in a block of their own; and a block of which nothing is told. Some of it stays. */
+static void memory(void)
+{
+	static const struct space host = {"Host"}, device = {"Cuda"};
+	static char *volatile all[5];
+	const size_t mib = 1 << 20;
+
+	push("step");
+	for (int i = 0; i < 3; i++) {
+		all[0] = malloc(2 * mib);
+		allocate(host, "plain", all[0], 2 * mib - 4096);
+		if (i < 2)
+			deallocate(host, "plain", all[0], 2 * mib - 4096), free(all[0]);
+	}
+	all[1] = malloc(2 * mib);
+	allocate(host, "headed", all[1] + 128, 2 * mib - 128);
+	allocate(device, "away", (void *)0x7f0000000000, mib);
+	allocate(host, "null", NULL, mib);
+	all[2] = malloc(30000);
+	allocate(host, "small", all[2], 30000);
+	deallocate(host, "small", all[2], 30000);
+	free(all[2]);
+	all[3] = malloc(4 * mib);
+	free(all[1]);
+	pop();
+}
+
 static void in_handler(int signal)
 {
 	uint64_t id;
@@ -212,6 +240,8 @@ int main(int argc, char **argv)
 	init(0, 20210225, 0, NULL);
 	if (!strcmp(argv[2], "calls"))
 		calls(5);
+	else if (!strcmp(argv[2], "memory"))
+		memory();
 	else
 		hostile();
 	finalize();

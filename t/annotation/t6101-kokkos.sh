@@ -96,6 +96,11 @@ test_if '[ -e $include/Kokkos_Core.hpp ] && command -v ${CXX:-c++}' 'no Kokkos o
 	is 7 "$(calls_of real_all.json "Kokkos::parallel_for axpy<step<init")"
 	is 7 "$(calls_of real_all.json "Kokkos::parallel_reduce dot<step<init")"
 	is 7 "$(calls_of real_all.json "Kokkos::allocate field<step<init")"
-	is 0 "$(jq ".warnings | length" real_all.json)"'
+	is 0 "$(jq ".warnings | length" real_all.json)"
+	OMP_NUM_THREADS=2 traced --preload -q -k memory.active=true -k memory.large=0 -- ./real >out
+	cmp untraced out
+	jq -c ".memory[]" real_all.json
+	is 7 "$(jq "[.memory[] | select(.path == \"Kokkos::allocate field<step<init\") |
+		select(.live_bytes == 0 and .bytes >= 7 * 8000).allocations] | add" real_all.json)"'
 
 done_testing

@@ -96,6 +96,62 @@ START_TEST(freed_before_it_was_allocated)
 }
 END_TEST
 
+static void belongs(uint32_t number)
+{
+	store(memory_word(MEMORY_BELONGS, 0), 0, memory_block_word(0, number), MARK);
+}
+
+/* In B below A, after the peak of 1 has begun a stretch; 9 is not known, 2 is gone. */
+START_TEST(a_block_belongs_to_another_path)
+{
+	const struct node_memory *b;
+
+	in(A);
+	allocate(1, 5000, 0, true);
+	allocate(2, 6000, 1, true);
+	release(2, 2);
+	allocate(3, 100, 2, false);
+	in(B);
+	belongs(1);
+	belongs(2);
+	belongs(3);
+	belongs(9);
+	belongs(0);
+	release(3, 2);
+	out(B);
+	out(A);
+	end();
+	b = node_memory_now(AT(A, B)->extra->memory);
+	ck_assert_double_eq(b->live, 5000);
+	ck_assert_double_eq(node_memory_held(b, 2), 5000);
+	ck_assert_double_eq_tol(b->bytes, 15050.08, 0.01);
+	ck_assert_double_eq_tol(b->allocations, 101.5008, 0.0001);
+	ck_assert_double_eq_tol(b->frees, 100.5008, 0.0001);
+	ck_assert_double_eq_tol(b->live_variance, 0, 0.01);
+	ck_assert_uint_eq(b->records, 2);
+	ck_assert_uint_eq(b->largest, 5000);
+	ck_assert_double_eq(of(A)->live, 0);
+	ck_assert_double_eq(held(A), 6000);
+	ck_assert_double_eq(of(A)->bytes, 6000);
+	ck_assert_uint_eq(of(A)->records, 1);
+}
+END_TEST
+
+START_TEST(what_the_kernel_gave_belongs_to_another_path)
+{
+	in(A);
+	store(memory_word(MEMORY_ALLOCATED, MEMORY_PEAK | MEMORY_MAPPED), LARGE / 2,
+		memory_block_word(0, 1), MARK | 10);
+	in(B);
+	belongs(1);
+	out(B);
+	out(A);
+	end();
+	ck_assert_uint_eq(of(A)->mapped, 0);
+	ck_assert_uint_eq(node_memory_now(AT(A, B)->extra->memory)->mapped, LARGE / 2);
+}
+END_TEST
+
 /* Blocks 1 and 3 at time 10, of which 2 and the place of 4 are gone, and a sample. */
 START_TEST(ages_of_what_is_live)
 {
@@ -250,6 +306,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {blocks_of_two_paths, freed_before_it_was_allocated,
+		a_block_belongs_to_another_path, what_the_kernel_gave_belongs_to_another_path,
 		ages_of_what_is_live, samples_stand_for_others, what_the_kernel_gave, chances,
 		blocks_without_a_number, a_number_twice, totals_of_threads, absurd_sizes,
 		joined_paths, without_memory};
