@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VFD_MAGIC	  "VFTRVFD\n"
-#define VFD_VERSION	  5u /* of files with packed blocks */
-#define VFD_VERSION_PLAIN 4u /* of others */
-#define VFD_VERSION_LEAST 2u /* the oldest that is read: no VFD_MARK_SAMPLED */
-#define VFD_BYTE_ORDER	  0x0102030405060708u
-#define VFD_BLOCK_MAGIC	  0x6b4c4256u /* "VBLk" */
-#define VFD_NO_TRACK	  UINT32_MAX
-#define VFD_ALIGN	  8u
+#define VFD_MAGIC	   "VFTRVFD\n"
+#define VFD_VERSION	   6u
+#define VFD_VERSION_PACKED 5u /* the oldest that may have packed blocks */
+#define VFD_VERSION_LEAST  2u /* the oldest that is read: no VFD_MARK_SAMPLED */
+#define VFD_BYTE_ORDER	   0x0102030405060708u
+#define VFD_BLOCK_MAGIC	   0x6b4c4256u /* "VBLk" */
+#define VFD_NO_TRACK	   UINT32_MAX
+#define VFD_ALIGN	   8u
 /* Most bytes of a block with its header; a longer one is damage. */
 #define VFD_BLOCK_MAX (1u << 20)
 
@@ -44,6 +44,7 @@ enum vfd_kind {
 	VFD_BLOCK_LENGTHS,
 	VFD_BLOCK_DICTIONARY, /* of what is packed behind it: its bytes */
 	VFD_BLOCK_LOCKS,
+	VFD_BLOCK_RUNS, /* of one track */
 	VFD_BLOCK_KINDS
 };
 
@@ -55,6 +56,7 @@ enum vfd_block_flag {
 	/* the payload is a word of 4 bytes, the length of the right payload, and that one as a
 	 * frame of zstd; with the dictionary, unless it is that itself */
 	VFD_PACKED = 1 << 4,
+	VFD_COLUMNS = 1 << 5, /* SAMPLES: events and times are apart; else each has both */
 };
 
 /* The payload follows, filled up with zeros to a multiple of VFD_ALIGN. */
@@ -70,8 +72,8 @@ struct vfd_block {
 };
 
 /*
- * Time in the file is in units: ticks >> shift, shift chosen so that a unit is
- * at most 1 ns. A payload is a row of varints (varint.h) and texts: a
+ * Time in the file is in units: ticks; in files of versions before 6 ticks >> shift, shift
+ * chosen so that a unit is at most 1 ns. A payload is a row of varints (varint.h) and texts: a
  * varint of their bytes, then the bytes, without NUL.
  *
  * HEADER: fields, each varint number and varint value or text.
@@ -85,7 +87,7 @@ enum vfd_header_field {
 	VFD_FIELD_START_UNITS, /* units and */
 	VFD_FIELD_START_RAW,   /* the node's CLOCK_MONOTONIC_RAW in ns, at the same moment */
 	VFD_FIELD_JOB_UNIX,    /* start of the job: times of all its files count from it */
-	VFD_FIELD_SHIFT,       /* units = ticks >> shift */
+	VFD_FIELD_SHIFT,       /* units = ticks >> shift: 0 from version 6 on */
 	VFD_FIELD_RATE,	       /* ns per unit, as the bits of a double: first estimate */
 	VFD_FIELD_INTERVAL,    /* sampling interval in ns; 0: everything */
 	VFD_FIELD_MAX_SIZE,    /* bytes; 0: no limit */
@@ -123,11 +125,21 @@ enum vfd_definition {
 /*
  * SAMPLES: varint open, as many stacks (the innermost open one of each path,
  * outermost first) with varint base (the first frame of the path, 0 if it is
- * the thread's own); then events:
+ * the thread's own); then, with VFD_COLUMNS, the number of bytes of events, and so many of them:
+ *   VFD_EVENT_EXIT             exit of the innermost open frame
+ *   VFD_EVENT_ENTER(stack)     enter of a stack whose caller is open
+ *   VFD_EVENT_MARK, mark, ..   one of these
+ *   VFD_EVENT_RUN(run), n      the first n events of a run
+ * Then the times of all: time-column.h. Without VFD_COLUMNS:
  *   delta << 1 | 0              exit of the innermost open frame
  *   delta << 1 | 1, stack       enter of a stack whose caller is open
  *   delta << 1 | 1, 0, mark, .. one of these. delta: units since the last event
  */
+#define VFD_EVENT_EXIT	       0u
+#define VFD_EVENT_MARK	       1u
+#define VFD_EVENT_ENTER(stack) ((uint64_t)(stack) << 1)	  /* stack: from 1 */
+#define VFD_EVENT_RUN(run)     ((uint64_t)(run) << 1 | 1) /* run: from 1 */
+
 enum vfd_mark {
 	VFD_MARK_STACK = 1,   /* number, caller's stack, function: defines a stack */
 	VFD_MARK_ENTER_AT,    /* stack: enter; its callers are now the open frames */
@@ -142,6 +154,10 @@ enum vfd_mark {
 				 since then were left out */
 	VFD_MARKS
 };
+
+/* RUNS: number of the first one, from 1, then runs, each the number of events, the stack that is
+ * innermost before the first one, and events: 0 exit, else 1 + the stack entered (zigzag, since
+ * the one entered before; at first the innermost one). */
 
 /* MESSAGES: records, each varint kind, varint fields that are not zero (bit
  * set), and these, in the order of the table in message.c. */

@@ -267,6 +267,12 @@ static void pack_blocks(struct repack *k)
 
 /* ---- a file ------------------------------------------------------------------------------- */
 
+/* Of what a file is when nothing is packed: 5 said no more than that something was. */
+static uint32_t unpacked_version(uint32_t version)
+{
+	return version == VFD_VERSION_PACKED ? version - 1 : version;
+}
+
 static void begin_repack(struct repack *k)
 {
 	struct vfd_preamble p;
@@ -286,7 +292,7 @@ static void begin_repack(struct repack *k)
 				       p.version, VFD_VERSION_LEAST, VFD_VERSION));
 	if (k->error)
 		return;
-	k->version = p.version < VFD_VERSION_PLAIN ? p.version : VFD_VERSION_PLAIN;
+	k->version = unpacked_version(p.version);
 	choose_dictionary(k);
 	if (!k->error && !k->ended && !k->asked->unfinished)
 		fail_repack(k, xstrdup("it has no end: cut short, or still being written"));
@@ -320,7 +326,7 @@ char *vfd_repack(int from, FILE *to, struct vfd_repack *r)
 	k.dictionary = xmalloc(DICTIONARY_MOST);
 	begin_repack(&k);
 	if (!k.error) {
-		p.version = r->level ? VFD_VERSION : k.version;
+		p.version = r->level ? MAX(k.version, VFD_VERSION_PACKED) : k.version;
 		put_bytes(&k, &p, sizeof(p));
 		pack_blocks(&k);
 	}

@@ -29,6 +29,21 @@ static inline unsigned char *varint_put_short(unsigned char *to, uint64_t value)
 	return to + more + 1;
 }
 
+/* A value below 128, in one byte. */
+static inline void varint_put_byte(unsigned char *to, uint32_t value)
+{
+	*to = (unsigned char)(value << 1 | 1);
+}
+
+/* A value below 2^21 in three bytes, however small it is. Needs room for 4 bytes. */
+#define VARINT_FIXED 3u
+static inline void varint_put_fixed(unsigned char *to, uint32_t value)
+{
+	const uint32_t word = htole32((value << 1 | 1) << (VARINT_FIXED - 1));
+
+	memcpy(to, &word, VARINT_FIXED);
+}
+
 /* Writes a varint and returns its end. Needs room for VARINT_MAX bytes. */
 static inline unsigned char *varint_put(unsigned char *to, uint64_t value)
 {

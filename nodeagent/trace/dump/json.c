@@ -27,7 +27,8 @@ static void block_bytes(struct json *j, const struct vfd_facts *x)
 		[VFD_BLOCK_WAITS] = "waits",
 		[VFD_BLOCK_LENGTHS] = "lengths",
 		[VFD_BLOCK_DICTIONARY] = "dictionary",
-		[VFD_BLOCK_LOCKS] = "locks"};
+		[VFD_BLOCK_LOCKS] = "locks",
+		[VFD_BLOCK_RUNS] = "runs"};
 
 	json_object(j, "block_bytes");
 	for (size_t i = 1; i < VFD_BLOCK_KINDS; i++)

@@ -201,6 +201,10 @@ static const char *scan_block(struct vfd_file *f, const struct vfd_block *b,
 		add_block(f, b, offset, packed);
 		return scan_samples(f, payload) ? NULL
 						: "a block of samples is not as the format says";
+	case VFD_BLOCK_RUNS:
+		return reader_runs(f, b->track, &r, b->records)
+			       ? NULL
+			       : "a block of runs is not as the format says";
 	case VFD_BLOCK_MESSAGES:
 	case VFD_BLOCK_MATCHES:
 	case VFD_BLOCK_LAUNCHES:

@@ -5,6 +5,7 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/trace/format.h"
+#include "nodeagent/trace/time-column.h"
 #include "nodeagent/trace/read/file.h"
 #include "nodeagent/trace/varint.h"
 
@@ -24,6 +25,12 @@ struct read_track {
 	size_t n_written; /* stacks from the file; those after them are of waits */
 	uint32_t *blocks; /* indexes of its SAMPLES, in the order of the file */
 	size_t n_blocks, cap_blocks;
+	struct read_run {
+		uint32_t first, n; /* of its events in run_events */
+	} * runs;		   /* by number - 1; n is 0 if the file does not have it */
+	size_t n_runs, cap_runs;
+	uint32_t *run_events; /* stacks that are entered; 0: an exit */
+	size_t n_run_events, cap_run_events;
 	uint32_t *value_blocks; /* of its COUNTERS */
 	size_t n_value_blocks, cap_value_blocks;
 	struct read_wait *waits; /* by start */
@@ -180,6 +187,9 @@ static inline uint64_t reader_key(uint32_t process, uint32_t comm, uint64_t tick
 int64_t reader_time(const struct vfd_file *f, uint64_t units);
 void reader_finish_clock(struct vfd_file *f);
 
+/* ---- runs.c: takes the runs of a track, of which r begins. False: nonsense. */
+bool reader_runs(struct vfd_file *f, uint32_t track, struct varint_reader *r, uint32_t records);
+
 /* ---- samples.c: the events of one block, as recorded */
 
 struct read_path {
@@ -191,6 +201,10 @@ struct samples {
 	const struct read_track *track; /* NULL: stacks are not checked */
 	uint64_t units;
 	uint32_t left; /* events */
+	bool columns;
+	struct time_column times;
+	uint32_t run_left; /* events of a run, the next of which is *run */
+	const uint32_t *run;
 	struct read_path paths[READER_SEGMENTS_MOST];
 	uint32_t n_paths; /* at least 1 */
 };

@@ -339,6 +339,8 @@ void reader_free_tables(struct vfd_file *f)
 		free(f->tracks[i].stacks);
 		free(f->tracks[i].blocks);
 		free(f->tracks[i].value_blocks);
+		free(f->tracks[i].runs);
+		free(f->tracks[i].run_events);
 		free(f->tracks[i].waits);
 	}
 	map64_free(&f->spawns);

@@ -59,7 +59,7 @@ void vfd_counts(
 	struct vfd_track *fast, const struct vfd_counts *counts, const bool *real, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
+	const uint64_t units = ticks;
 	struct track_counters *c = l->counters;
 	unsigned char *at;
 

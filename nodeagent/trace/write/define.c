@@ -79,7 +79,7 @@ static uint64_t field_value(struct vfd_writer *w, const void *from, const struct
 	case FIELD_U64:
 		return *(const uint64_t *)at;
 	case FIELD_TIME:
-		return *(const uint64_t *)at >> w->shift;
+		return *(const uint64_t *)at;
 	case FIELD_PLUS_ONE:
 		return (uint32_t)(*(const uint32_t *)at + 1);
 	case FIELD_BIT:

@@ -5,6 +5,7 @@
 
 #include "nodeagent/base/map.h"
 #include "nodeagent/trace/block.h"
+#include "nodeagent/trace/time-column.h"
 #include "nodeagent/trace/write/sample.h"
 #include "nodeagent/trace/write/writer.h"
 
@@ -55,7 +56,6 @@ struct vfd_writer {
 	bool to_file;	    /* with keep: blocks are only for the file that begins */
 	bool too_many;	    /* definitions for the memory */
 	uint64_t track_end; /* units: of the last event in the block of a track being written */
-	unsigned shift;
 	double units_per_ns;
 	uint64_t max_size, interval_units, sequence;
 	uint32_t block_bytes;
@@ -64,6 +64,7 @@ struct vfd_writer {
 	uint64_t least_units; /* shorter calls are left out whatever the level; 0: there are none */
 	bool mute;	      /* no event is written any more */
 	struct vfd_page definitions;
+	uint64_t run_bytes; /* of all definitions of runs */
 	struct records {
 		struct vfd_page page;
 		uint64_t time, written; /* of this block; records of all blocks */
@@ -116,7 +117,12 @@ struct track {
 	struct vfd_track fast; /* the first: see track_of() */
 	struct vfd_writer *writer;
 	struct track *next, *prev;
-	unsigned char *buffer, *limit; /* limit: an event may begin below it; NULL: no block */
+	/* the header, the open paths and what happens; limit: an event may begin below it; NULL: no
+	 * block */
+	unsigned char *buffer, *order, *limit;
+	uint32_t *differences; /* of the times: since the event before */
+	struct time_coding coding;
+	unsigned coded; /* more blocks that it is for */
 	uint32_t number;
 	struct track_stack *stacks;
 	struct vfd_link *links;
@@ -143,6 +149,8 @@ struct track {
 	} waiting[PENDING_MOST];
 	uint32_t n_waiting;
 	struct track_counters *counters; /* or NULL: counters.c */
+	struct vfd_page runs;		 /* definitions that are not in the file yet */
+	uint32_t n_runs;
 };
 
 static inline void thin_count(struct track *l, uint64_t calls)
@@ -178,6 +186,12 @@ struct keep *keep_new(const struct vfd_setup *s);
 void keep_free(struct keep *k);
 /* As vfd_write_block(), of n bytes that are sealed; end: units, of the last event in it. */
 bool keep_block(struct vfd_writer *w, const struct vfd_block *b, size_t n, uint64_t end);
+
+/* True if so many bytes of runs that wait do not leave too little memory for blocks. */
+bool keep_has_room(const struct keep *k, uint64_t bytes);
+
+/* runs.c: writes the definitions of runs that are not in the file yet. */
+void track_push_runs(struct track *l);
 
 /* counters.c: writes the open block of counters to the file; frees its memory. */
 void track_push_counters(struct track *l);

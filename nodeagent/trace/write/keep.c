@@ -15,6 +15,7 @@
 
 #define ENTRY_BYTES 32u /* beside its bytes, what malloc() takes for a block */
 #define BUFFER	    (8u << 20)
+#define RUNS_PART   8u /* of the memory: with runs, definitions take no more */
 
 /* A block in memory, sealed. */
 struct entry {
@@ -177,6 +178,7 @@ bool keep_block(struct vfd_writer *w, const struct vfd_block *b, size_t n, uint6
 		return w->out ? append_to_file(w, b, n) : true;
 	case VFD_BLOCK_HEADER:
 	case VFD_BLOCK_DEFINITIONS:
+	case VFD_BLOCK_RUNS:
 		if (add_table(w->keep, b, n))
 			return true;
 		w->mute = w->too_many = true;
@@ -184,6 +186,11 @@ bool keep_block(struct vfd_writer *w, const struct vfd_block *b, size_t n, uint6
 	default:
 		return w->to_file ? append_to_file(w, b, n) : add_block(w->keep, b, n, end);
 	}
+}
+
+bool keep_has_room(const struct keep *k, uint64_t bytes)
+{
+	return k->n_tables + bytes < k->most_bytes / RUNS_PART;
 }
 
 struct vfd_kept vfd_writer_kept(const struct vfd_writer *w)
@@ -274,7 +281,7 @@ static void write_openings(struct vfd_writer *w)
 bool vfd_freeze_begin(struct vfd_writer *w, const char *path, char **error)
 {
 	static const struct vfd_preamble preamble = {
-		.magic = VFD_MAGIC, .version = VFD_VERSION_PLAIN, .byte_order = VFD_BYTE_ORDER};
+		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
 	struct keep *k = w->keep;
 
 	/* definitions and stacks go out at once */
@@ -318,7 +325,7 @@ int vfd_freeze_end(struct vfd_writer *w, uint64_t ticks, double seconds, uint64_
 {
 	int rc;
 
-	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
+	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks);
 	vfd_index_free(&w->index);
 	*bytes = outfile_bytes(w->out);
 	rc = outfile_close(w->out, seconds);

@@ -53,7 +53,7 @@ static void record_done(struct vfd_writer *w, enum vfd_kind kind, const unsigned
 
 static int64_t units_of(const struct vfd_writer *w, int64_t ticks)
 {
-	return (int64_t)((uint64_t)ticks >> w->shift);
+	return (int64_t)((uint64_t)ticks);
 }
 
 void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l)

@@ -9,12 +9,13 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/write/internal.h"
 
-#define STACKS_MOST (1u << 28)
+#define STACKS_MOST (1u << 27)
 #define UNUSED	    VFD_NONE /* callers in links[] */
 
 /* Open blocks of all threads are less than what is left of max_size at the last row of thinning. */
-#define OPEN_PART  128
-#define LEAST_ROOM 1024u
+#define OPEN_PART   128
+#define CODED_ALIKE 8u /* blocks */
+#define LEAST_ROOM  512u
 
 static struct vfd_block *block_of(struct track *l)
 {
@@ -24,7 +25,11 @@ static struct vfd_block *block_of(struct track *l)
 /* Fast events are those of which every one is recorded. */
 static void set_high(struct track *l)
 {
-	l->fast.high = l->sampler.interval || l->level || l->writer->least_units ? NULL : l->limit;
+	const ptrdiff_t events = l->fast.full - l->fast.difference;
+
+	l->fast.high = NULL;
+	if (vfd_takes_runs(&l->fast))
+		l->fast.high = MIN(l->limit, l->fast.at + events);
 }
 
 static void put_path(struct track *l, uint32_t top, uint32_t base)
@@ -32,18 +37,32 @@ static void put_path(struct track *l, uint32_t top, uint32_t base)
 	l->fast.at = varint_put(varint_put(l->fast.at, top), base);
 }
 
+/* Of each half of the open block of a track: what happens, and the times. */
+static uint64_t part_of_size(const struct vfd_writer *w)
+{
+	const uint64_t part = w->max_size / OPEN_PART / w->n_live_tracks / 2;
+
+	return w->max_size ? MAX(part, LEAST_ROOM) : UINT64_MAX;
+}
+
 /* Where events may begin in the open block, whose paths are there. */
 static unsigned char *block_limit(const struct track *l)
 {
 	const struct vfd_writer *w = l->writer;
 	unsigned char *most = l->buffer + w->block_bytes - TRACK_SLACK;
-	uint64_t part = w->max_size / OPEN_PART / w->n_live_tracks;
+	const uint64_t part = part_of_size(w);
 
-	if (!w->max_size || l->fast.at >= most)
+	if (l->fast.at >= most)
 		return most;
-	if (part < LEAST_ROOM)
-		part = LEAST_ROOM;
 	return part < (uint64_t)(most - l->fast.at) ? l->fast.at + part : most;
+}
+
+/* A block of events that are not alike is full of both at the same time, about. */
+static size_t most_events(const struct vfd_writer *w)
+{
+	const size_t most = MIN(w->block_bytes / 2, TIMES_MOST);
+
+	return MIN(most, part_of_size(w));
 }
 
 static bool open_block(struct track *l, uint64_t units)
@@ -61,8 +80,12 @@ static bool open_block(struct track *l, uint64_t units)
 	for (uint32_t i = 0; i < l->n_suspended; i++)
 		put_path(l, l->suspended[i].top, l->suspended[i].base);
 	put_path(l, l->fast.current, l->fast.base);
+	l->fast.at += VARINT_FIXED;
+	l->order = l->fast.at;
 	l->limit = block_limit(l);
-	l->fast.events = 0;
+	l->fast.difference = l->differences;
+	l->fast.full = l->differences + most_events(l->writer);
+	l->fast.run_end = NULL;
 	l->has_stacks = l->has_marks = false;
 	set_high(l);
 	if (l->thinned) {
@@ -79,20 +102,53 @@ static bool open_block(struct track *l, uint64_t units)
 	return l->limit;
 }
 
-void track_push(struct track *l)
+static uint32_t events_of(const struct track *l)
+{
+	return (uint32_t)(l->fast.difference - l->differences);
+}
+
+/* What fits the last block fits the next ones, too, unless they become much longer by it. */
+static unsigned char *put_times(struct track *l, unsigned char *to)
+{
+	const uint32_t n = events_of(l);
+	unsigned char *end;
+
+	memset(l->fast.difference, 0, 7 * sizeof(*l->fast.difference));
+	if (!l->coded--) {
+		l->coding = time_coding_choose(l->differences, n);
+		l->coded = CODED_ALIKE;
+	}
+	end = time_column_put(to, l->differences, n, &l->coding);
+	if ((uint64_t)(end - to) * 8 > (uint64_t)n * (l->coding.bits + 1))
+		l->coded = MIN(l->coded, 1u);
+	return end;
+}
+
+/* The times go behind what happened. */
+static struct vfd_block *put_columns(struct track *l)
 {
 	struct vfd_block *b = block_of(l);
 
+	varint_put_fixed(l->order - VARINT_FIXED, (uint32_t)(l->fast.at - l->order));
+	b->bytes = (uint32_t)(put_times(l, l->fast.at) - (unsigned char *)(b + 1));
+	b->records = events_of(l);
+	b->flags = VFD_COLUMNS | (l->has_stacks ? VFD_HAS_STACKS : 0) | (l->recap ? VFD_RECAP : 0) |
+		   (l->has_marks ? VFD_HAS_MARKS : 0);
+	return b;
+}
+
+void track_push(struct track *l)
+{
+	struct vfd_block *b;
+
 	if (!l->limit)
 		return;
-	b->bytes = (uint32_t)(l->fast.at - l->buffer - sizeof(*b));
-	b->records = l->fast.events;
-	b->flags = (l->has_stacks ? VFD_HAS_STACKS : 0) | (l->recap ? VFD_RECAP : 0) |
-		   (l->has_marks ? VFD_HAS_MARKS : 0);
+	b = events_of(l) ? put_columns(l) : NULL;
 	l->limit = l->fast.at = l->fast.high = NULL;
-	l->fast.events = 0;
-	if (!b->records)
+	l->fast.difference = l->fast.full = l->differences;
+	if (!b)
 		return;
+	track_push_runs(l);
 	l->blocks++;
 	l->writer->events += b->records;
 	l->writer->track_end = l->fast.units;
@@ -103,22 +159,37 @@ void track_push(struct track *l)
 	l->marked = 0;
 }
 
+static bool is_too_late(const struct track *l, uint64_t units)
+{
+	return units > l->fast.units && !vfd_difference_fits(units - l->fast.units);
+}
+
 /* A block is open and has room for an event. */
 static bool make_room(struct track *l, uint64_t units)
 {
-	if (l->limit && l->fast.at < l->limit)
+	if (l->limit && l->fast.at < l->limit && l->fast.difference < l->fast.full &&
+		!is_too_late(l, units)) {
+		set_high(l);
 		return true;
+	}
 	track_push(l);
 	return open_block(l, units);
 }
 
-static void put_word(struct track *l, uint64_t units, bool enter)
+bool vfd_run_room(struct vfd_track *fast, unsigned n, uint64_t ticks)
 {
-	uint64_t delta = units > l->fast.units ? units - l->fast.units : 0;
+	struct track *l = track_of(fast);
 
-	l->fast.units += delta;
-	l->fast.events++;
-	l->fast.at = varint_put(l->fast.at, delta << 1 | enter);
+	if (!vfd_takes_runs(fast) || ticks < l->fast.units)
+		return false;
+	if (!l->limit || l->fast.at >= l->limit || l->fast.full - l->fast.difference < n ||
+		is_too_late(l, ticks)) {
+		track_push(l);
+		if (!open_block(l, ticks))
+			return false;
+	}
+	set_high(l);
+	return l->fast.high && l->fast.full - l->fast.difference >= n;
 }
 
 static void put_number(struct track *l, uint64_t number)
@@ -126,13 +197,21 @@ static void put_number(struct track *l, uint64_t number)
 	l->fast.at = varint_put(l->fast.at, number);
 }
 
+static void put_event(struct track *l, uint64_t units, uint64_t what)
+{
+	const uint64_t difference = units > l->fast.units ? units - l->fast.units : 0;
+
+	l->fast.units += difference;
+	*l->fast.difference++ = (uint32_t)difference;
+	put_number(l, what);
+}
+
 bool track_put_mark(struct track *l, unsigned mark, uint64_t a, uint64_t b, uint64_t units)
 {
 	if (!make_room(l, units))
 		return false;
 	l->has_marks |= mark >= VFD_MARK_GAP;
-	put_word(l, units, true);
-	put_number(l, 0);
+	put_event(l, units, VFD_EVENT_MARK);
 	put_number(l, mark);
 	put_number(l, a);
 	if (mark == VFD_MARK_THINNING)
@@ -177,8 +256,7 @@ void track_put_enter(struct track *l, uint32_t stack, uint64_t units)
 	} else {
 		if (!make_room(l, units))
 			return;
-		put_word(l, units, true);
-		put_number(l, stack);
+		put_event(l, units, VFD_EVENT_ENTER(stack));
 	}
 	l->fast.current = stack;
 }
@@ -200,7 +278,7 @@ void track_put_exit(struct track *l, uint32_t stack, uint64_t units)
 	if (stack == l->fast.current && stack) {
 		if (!make_room(l, units))
 			return;
-		put_word(l, units, false);
+		put_event(l, units, VFD_EVENT_EXIT);
 	} else {
 		track_use_stack(l, stack, units);
 		if (!track_put_mark(l, VFD_MARK_EXIT_AT, stack, 0, units))
@@ -260,12 +338,12 @@ void vfd_sample(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 	struct track *l = track_of(fast);
 
 	if (l->n_sampled < SAMPLED_MOST && stack < l->n_stacks)
-		l->sampled[l->n_sampled++] = (struct track_sampled){stack, ticks >> fast->shift};
+		l->sampled[l->n_sampled++] = (struct track_sampled){stack, ticks};
 }
 
 void vfd_call_took(struct vfd_track *fast, uint64_t ticks)
 {
-	track_of(fast)->call_units = ticks >> fast->shift;
+	track_of(fast)->call_units = ticks;
 }
 
 /* True if calls are thinned; with an interval, thinning makes that longer instead. */
@@ -279,7 +357,7 @@ static bool thins(const struct track *l)
 void vfd_enter_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
+	const uint64_t units = ticks;
 
 	if (skipped(l, stack, units, false))
 		return;
@@ -292,7 +370,7 @@ void vfd_enter_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 void vfd_exit_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
+	const uint64_t units = ticks;
 
 	if (skipped(l, stack, units, true))
 		return;
@@ -305,7 +383,7 @@ void vfd_exit_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 void vfd_enter_aside(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
+	const uint64_t units = ticks;
 
 	if (skipped(l, stack, units, false) || !stack)
 		return;
@@ -320,7 +398,7 @@ void vfd_enter_aside(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 void vfd_lost(struct vfd_track *fast, uint64_t calls, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
+	const uint64_t units = ticks;
 
 	if (l->writer->mute)
 		return;
@@ -338,8 +416,10 @@ struct vfd_track *vfd_track_new(struct vfd_writer *w, const struct vfd_thread *t
 	l->writer = w;
 	l->number = numbered.track = w->n_tracks++;
 	w->n_live_tracks++;
-	l->fast.shift = w->shift;
-	l->buffer = xmalloc(w->block_bytes);
+	l->buffer = xmalloc(w->block_bytes + TIME_COLUMN_ROOM(TIMES_MOST));
+	/* pages that nothing is written to take no memory */
+	l->differences = xmalloc((TIMES_MOST + 7) * sizeof(*l->differences));
+	l->fast.difference = l->fast.full = l->differences;
 	l->sampler.interval = w->interval_units;
 	l->thin_depth = UINT32_MAX;
 	l->next = w->tracks;
@@ -375,7 +455,8 @@ uint32_t vfd_stack_new(struct vfd_track *fast, uint32_t caller, uint32_t functio
 		l->cap_stacks = cap;
 	}
 	l->stacks[l->n_stacks] = (struct track_stack){caller, function, depth};
-	l->links[l->n_stacks] = (struct vfd_link){UNUSED, varint_code((uint32_t)l->n_stacks)};
+	l->links[l->n_stacks] =
+		(struct vfd_link){UNUSED, varint_code((uint32_t)VFD_EVENT_ENTER(l->n_stacks))};
 	return (uint32_t)l->n_stacks++;
 }
 
@@ -422,7 +503,7 @@ void track_write_open(struct track *l, uint64_t units)
 	if (l->limit || (!l->fast.current && !l->n_suspended))
 		return;
 	if (open_block(l, units)) {
-		b->bytes = (uint32_t)(l->fast.at - l->buffer - sizeof(*b));
+		b->bytes = (uint32_t)(l->order - VARINT_FIXED - l->buffer - sizeof(*b));
 		vfd_write_block(l->writer, b);
 	}
 	l->limit = NULL;
@@ -433,16 +514,17 @@ void vfd_track_end(struct vfd_track *fast, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
 
-	thin_release(l, ticks >> fast->shift, false);
+	thin_release(l, ticks, false);
 	if (l->writer->level == VFD_THINNING_ALL)
 		track_push(l); /* it may be left out, and the last mark with it */
 	if (l->thinned) {
 		uint64_t n = l->thinned;
 
 		l->thinned = 0;
-		track_put_mark(l, VFD_MARK_THINNED, n, 0, ticks >> fast->shift);
+		track_put_mark(l, VFD_MARK_THINNED, n, 0, ticks);
 	}
 	track_push(l);
+	track_push_runs(l);
 	track_push_counters(l);
 	recapitulate(l);
 	vfd_define_thread_end(l->writer, l->number, ticks);
@@ -451,7 +533,9 @@ void vfd_track_end(struct vfd_track *fast, uint64_t ticks)
 		l->next->prev = l->prev;
 	*(l->prev ? &l->prev->next : &l->writer->tracks) = l->next;
 	track_free_counters(l);
+	free(l->runs.bytes);
 	free(l->buffer);
+	free(l->differences);
 	free(l->stacks);
 	free(l->links);
 	free(l);

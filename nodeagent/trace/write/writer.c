@@ -33,7 +33,8 @@ static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size
 	uint64_t left;
 
 	if (!w->max_size || kind == VFD_BLOCK_HEADER || kind == VFD_BLOCK_DEFINITIONS ||
-		kind == VFD_BLOCK_CLOCK || kind == VFD_BLOCK_INDEX || kind == VFD_BLOCK_END)
+		kind == VFD_BLOCK_RUNS || kind == VFD_BLOCK_CLOCK || kind == VFD_BLOCK_INDEX ||
+		kind == VFD_BLOCK_END)
 		return false;
 	left = w->max_size / END_PART + vfd_index_bytes(&w->index) + w->definitions.used +
 	       (THREAD_BYTES - (is_mark(w, kind, bytes) ? 2 * MARK_BYTES : 0)) * w->n_live_tracks;
@@ -109,8 +110,7 @@ static void clock_record(struct vfd_writer *w, enum vfd_clock_record kind, uint6
 
 void vfd_clock_pair(struct vfd_writer *w, uint64_t ticks, uint64_t raw_ns)
 {
-	clock_record(w, VFD_CLOCK_PAIR, ticks >> w->shift,
-		(const uint64_t[]){ticks >> w->shift, raw_ns}, 2);
+	clock_record(w, VFD_CLOCK_PAIR, ticks, (const uint64_t[]){ticks, raw_ns}, 2);
 }
 
 void vfd_clock_sync_point(
@@ -149,7 +149,7 @@ static void header_number(struct vfd_page *p, enum vfd_header_field field, uint6
 static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double ns_per_unit)
 {
 	const struct vfd_preamble preamble = {
-		.magic = VFD_MAGIC, .version = VFD_VERSION_PLAIN, .byte_order = VFD_BYTE_ORDER};
+		.magic = VFD_MAGIC, .version = VFD_VERSION, .byte_order = VFD_BYTE_ORDER};
 	struct vfd_page p = {0};
 	uint64_t rate;
 	bool ok;
@@ -159,11 +159,11 @@ static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double
 	header_text(&p, VFD_FIELD_APPLICATION, s->application);
 	header_text(&p, VFD_FIELD_WRITER, "vftr " VFTR_VERSION);
 	header_number(&p, VFD_FIELD_START_UNIX, (uint64_t)s->start_unix_ns);
-	header_number(&p, VFD_FIELD_START_UNITS, s->start_ticks >> w->shift);
+	header_number(&p, VFD_FIELD_START_UNITS, s->start_ticks);
 	header_number(&p, VFD_FIELD_START_RAW, s->start_raw_ns);
 	header_number(&p, VFD_FIELD_JOB_UNIX,
 		(uint64_t)(s->job_unix_ns ? s->job_unix_ns : s->start_unix_ns));
-	header_number(&p, VFD_FIELD_SHIFT, w->shift);
+	header_number(&p, VFD_FIELD_SHIFT, 0);
 	header_number(&p, VFD_FIELD_RATE, rate);
 	header_number(&p, VFD_FIELD_INTERVAL, s->interval_ns);
 	header_number(&p, VFD_FIELD_MAX_SIZE, s->max_size);
@@ -171,7 +171,7 @@ static bool write_header(struct vfd_writer *w, const struct vfd_setup *s, double
 		header_number(&p, VFD_FIELD_RUN, s->run);
 	header_number(&p, VFD_FIELD_END, 0);
 	ok = (w->keep || outfile_append(w->out, &preamble, sizeof(preamble))) &&
-	     vfd_page_write(w, &p, VFD_BLOCK_HEADER, s->start_ticks >> w->shift);
+	     vfd_page_write(w, &p, VFD_BLOCK_HEADER, s->start_ticks);
 	free(p.bytes);
 	return ok;
 }
@@ -189,10 +189,7 @@ struct vfd_writer *vfd_writer_new(const struct vfd_setup *s, char **error)
 	w->out = out;
 	if (s->keep_bytes)
 		w->keep = keep_new(s);
-	/* the longest unit that is not longer than 1 ns */
-	while (w->shift < 30 && ns_per_tick * (double)(2u << w->shift) <= 1)
-		w->shift++;
-	w->units_per_ns = 1 / (ns_per_tick * (double)(1u << w->shift));
+	w->units_per_ns = 1 / ns_per_tick;
 	w->interval_units = (uint64_t)((double)s->interval_ns * w->units_per_ns);
 	if (!s->interval_ns)
 		w->least_units = (uint64_t)((double)s->least_ns * w->units_per_ns);
@@ -240,7 +237,7 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	wait_until(w, deadline);
 	vfd_write_records(w);
 	if (w->out) {
-		vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks >> w->shift);
+		vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks);
 		rc = outfile_close(w->out, seconds_left(deadline));
 	}
 	for (size_t i = 0; i < w->n_texts; i++)

@@ -11,6 +11,7 @@
 #ifndef VFTR_NODEAGENT_TRACE_WRITE_WRITER_H
 #define VFTR_NODEAGENT_TRACE_WRITE_WRITER_H
 
+#include "nodeagent/trace/format.h"
 #include "nodeagent/trace/types.h"
 #include "nodeagent/trace/write/file.h"
 #include "nodeagent/trace/varint.h"
@@ -99,18 +100,19 @@ void vfd_clock_zero(struct vfd_writer *w, uint64_t global_ns);
 
 struct vfd_link {
 	uint32_t caller; /* stack of the caller; no valid stack before the first use */
-	uint32_t code;	 /* number of the stack, as a varint of 1 to 4 bytes */
+	uint32_t code;	 /* twice the number of the stack, as a varint of 1 to 4 bytes */
 };
 
 /* The part of a track that the functions below need; the rest is behind it. */
 struct vfd_track {
-	unsigned char *at, *high;     /* a fast event may begin below high */
-	uint64_t units;		      /* time of the last event */
+	unsigned char *at, *high; /* a fast event may begin below high, and takes a byte or more */
+	uint32_t *difference, *full;  /* where its time goes; below full, if at is below high */
+	uint64_t units;		      /* time of the last event, in ticks */
 	const struct vfd_link *links; /* by stack */
 	uint32_t current;	      /* innermost open stack, as a reader knows it */
 	uint32_t base;		      /* first frame of its path, 0: the thread's own */
-	uint32_t events;	      /* in this block */
-	uint32_t shift;
+	unsigned char *run_end;	      /* if that is at: the last events are of a run ... */
+	uint32_t run, run_events;     /* ... this one, so many of it */
 };
 
 /* t->track is ignored. Freed by vfd_track_end(). */
@@ -119,50 +121,103 @@ void vfd_track_name(struct vfd_track *l, const char *name);
 void vfd_track_openmp(struct vfd_track *l, uint32_t level, uint32_t number);
 void vfd_track_end(struct vfd_track *l, uint64_t ticks);
 uint32_t vfd_track_number(const struct vfd_track *l);
-/* A new stack of the track. caller: of this track, or 0. VFD_NONE at 2^28 of them. */
+/* A new stack of the track. caller: of this track, or 0. VFD_NONE at 2^27 of them. */
 uint32_t vfd_stack_new(struct vfd_track *l, uint32_t caller, uint32_t function);
 
 void vfd_enter_slow(struct vfd_track *l, uint32_t stack, uint64_t ticks);
 void vfd_exit_slow(struct vfd_track *l, uint32_t stack, uint64_t ticks);
 
-/* True if time goes forwards, and 2 * delta + 1 fits a short varint. */
-static inline bool vfd_delta_is_plain(uint64_t delta)
+/* True if time goes forwards, and a block can say by how much. */
+static inline bool vfd_difference_fits(uint64_t difference)
 {
-	return delta >> (VARINT_SHORT_BITS - 1) == 0;
+	return difference < UINT32_MAX;
 }
 
 /* Ticks that go backwards count as no time. stack: from vfd_stack_new() of this track. */
 static inline void vfd_enter(struct vfd_track *l, uint32_t stack, uint64_t ticks)
 {
-	const uint64_t units = ticks >> l->shift, delta = units - l->units;
+	const uint64_t difference = ticks - l->units;
 	const struct vfd_link *link = &l->links[stack];
 
-	if (__builtin_expect(
-		    l->at >= l->high || link->caller != l->current || !vfd_delta_is_plain(delta),
+	if (__builtin_expect(l->at >= l->high || link->caller != l->current ||
+				     !vfd_difference_fits(difference),
 		    0)) {
 		vfd_enter_slow(l, stack, ticks);
 		return;
 	}
-	l->units = units;
+	l->units = ticks;
 	l->current = stack;
-	l->events++;
-	l->at = varint_copy(varint_put_short(l->at, delta << 1 | 1), link->code);
+	*l->difference++ = (uint32_t)difference;
+	l->at = varint_copy(l->at, link->code);
 }
 
 static inline void vfd_exit(struct vfd_track *l, uint32_t stack, uint64_t ticks)
 {
-	const uint64_t units = ticks >> l->shift, delta = units - l->units;
+	const uint64_t difference = ticks - l->units;
 
 	if (__builtin_expect(l->at >= l->high || stack != l->current || stack == l->base ||
-				     !vfd_delta_is_plain(delta),
+				     !vfd_difference_fits(difference),
 		    0)) {
 		vfd_exit_slow(l, stack, ticks);
 		return;
 	}
-	l->units = units;
+	l->units = ticks;
 	l->current = l->links[stack].caller;
-	l->events++;
-	l->at = varint_put_short(l->at, delta << 1);
+	*l->difference++ = (uint32_t)difference;
+	l->at = varint_put_short(l->at, VFD_EVENT_EXIT);
+}
+
+/*
+ * Runs: rows of enters and exits of a track that come again and again. stacks[]: of n of them, the
+ * stack that is entered, or 0 for an exit; the first one begins where `from' is the innermost open
+ * stack. The number of the run, from 1, or VFD_NONE if there is no room for more.
+ */
+#define VFD_RUN_MOST 64u
+uint32_t vfd_run_new(struct vfd_track *l, uint32_t from, const uint32_t *stacks, unsigned n);
+/* True if events are given to the file as they come, so that runs are worth making. */
+bool vfd_takes_runs(const struct vfd_track *l);
+/* Makes room for n events, the first one at these ticks. False: they are to be given one by one. */
+bool vfd_run_room(struct vfd_track *l, unsigned n, uint64_t ticks);
+
+/*
+ * The events [first, first + n) of a run, which may be n or the rest of it, where `from' is the
+ * innermost open stack before them. ticks: of the first one. Returns where the caller puts n
+ * differences of ticks, each since the event before, that of the first since l->units; then it
+ * calls vfd_run_done(). NULL: they are to be given one by one.
+ */
+static inline uint32_t *vfd_run(struct vfd_track *l, uint32_t run, uint32_t from, unsigned first,
+	unsigned n, uint64_t ticks)
+{
+	if (l->current != from)
+		return NULL;
+	if (first) {
+		/* what is in the file is extended */
+		if (l->run_end != l->at || l->run != run || l->run_events != first ||
+			(size_t)(l->full - l->difference) < n || l->at >= l->high ||
+			!vfd_difference_fits(ticks - l->units))
+			return NULL;
+	} else {
+		if ((l->at >= l->high || (size_t)(l->full - l->difference) < n ||
+			    !vfd_difference_fits(ticks - l->units)) &&
+			!vfd_run_room(l, n, ticks))
+			return NULL;
+		l->at = varint_put_short(l->at, VFD_EVENT_RUN(run)) + 1;
+		l->run = run;
+		l->run_end = l->at;
+	}
+	l->run_events = first + n;
+	varint_put_byte(l->at - 1, l->run_events);
+	return l->difference;
+}
+
+/* The last of n events was at these ticks, and `current' is the innermost open stack now. */
+static inline void vfd_run_done(struct vfd_track *l, uint32_t current, unsigned n, uint64_t ticks)
+{
+	l->difference += n;
+	l->current = current;
+	l->units = ticks;
+	if (l->high - l->at > l->full - l->difference)
+		l->high = l->at + (l->full - l->difference);
 }
 
 /* Before an event of a file with an interval: events since the last one were left out, the
@@ -204,7 +259,7 @@ void vfd_launch(struct vfd_writer *w, const struct vfd_launch *l);
  * left out, or another event has come since. */
 static inline bool vfd_is_entering(const struct vfd_track *l, uint32_t stack, uint64_t ticks)
 {
-	return stack && stack == l->current && l->units == ticks >> l->shift;
+	return stack && stack == l->current && l->units == ticks;
 }
 
 #endif

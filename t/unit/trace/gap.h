@@ -9,11 +9,10 @@
 static inline void put_gap(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks >> fast->shift;
 
 	l->n_waiting = 0;
-	track_use_stack(l, stack, units);
-	if (!track_put_mark(l, VFD_MARK_GAP, stack, 0, units))
+	track_use_stack(l, stack, ticks);
+	if (!track_put_mark(l, VFD_MARK_GAP, stack, 0, ticks))
 		return;
 	l->n_suspended = 0;
 	fast->base = 0;

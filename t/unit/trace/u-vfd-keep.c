@@ -3,6 +3,7 @@
  * What is kept in memory stays below its bound, and each file of it has the last events of each
  * track, all that was open before, and every stack.
  */
+#include <math.h>
 #include <check.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ static char path[64];
 
 static int64_t ns(uint64_t ticks)
 {
-	return ((int64_t)ticks - HAND_START) / 2;
+	return (int64_t)llrint((double)((int64_t)ticks - HAND_START) / 2);
 }
 
 static struct vfd_file *reopen(void)
@@ -41,13 +42,14 @@ static struct vfd_file *reopen(void)
 static void freeze(struct hand *h)
 {
 	const uint64_t last = hand_last(h);
+	const uint64_t even = last + (last & 1);
 	char *error;
 	uint64_t bytes;
 
 	ck_assert_msg(vfd_freeze_begin(h->w, path, &error), "%s", error);
 	while (!vfd_freeze_step(h->w))
 		vfd_writer_wait(h->w, 0.01);
-	vfd_clock_pair(h->w, last, 5000000000 + (last - HAND_START) / 2);
+	vfd_clock_pair(h->w, even, 5000000000 + (even - HAND_START) / 2);
 	ck_assert_int_eq(vfd_freeze_end(h->w, last, 10, &bytes), 0);
 	ck_assert_uint_gt(bytes, 1000);
 	ck_assert_uint_eq(vfd_writer_kept(h->w).not_written, 0);

@@ -3,6 +3,7 @@
  * Sampling files come back as they were given, by every way of writing; damaged
  * ones up to the damage and from behind it. `u-vfd --make FILE` writes one.
  */
+#include <math.h>
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ static char path[64];
 
 static int64_t ns(uint64_t ticks)
 {
-	return ((int64_t)ticks - HAND_START) / 2;
+	return (int64_t)llrint((double)((int64_t)ticks - HAND_START) / 2);
 }
 
 static void make(struct hand *h, struct vfd_setup s, uint32_t events)

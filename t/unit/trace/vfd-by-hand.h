@@ -239,11 +239,12 @@ static inline uint64_t hand_last(const struct hand *h)
 static inline int hand_end(struct hand *h)
 {
 	const uint64_t last = hand_last(h);
+	const uint64_t even = last + (last & 1); /* whole ns, so that the rate is exact */
 
 	for (uint32_t i = 0; i < HAND_TRACKS; i++)
 		while (h->n_open[i])
 			hand_exit(h, i);
-	vfd_clock_pair(h->w, last, 5000000000 + (last - HAND_START) / 2);
+	vfd_clock_pair(h->w, even, 5000000000 + (even - HAND_START) / 2);
 	for (uint32_t i = 0; i < 3; i++)
 		vfd_define_process_end(h->w, i, last, 0, 0);
 	return vfd_writer_close(h->w, last, 10);
