@@ -223,6 +223,8 @@ static inline uint64_t elapsed(uint64_t from, uint64_t to)
 #define SAMPLE_NONE    (SAMPLE_PRECISE - 1) /* it has no number yet */
 
 uint32_t replay_new_sample(struct replay *r, struct node *n);
+/* True if n will get another stack there when the path of its team is known. */
+bool replay_is_in_orphan(const struct replay *r, const struct node *n);
 uint32_t replay_judge_sample(struct replay *r, struct node *n);
 
 /* The number of n's stack in the sampling file. */

@@ -7,8 +7,9 @@
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/replay/openmp/teams.h"
 #include "nodeagent/replay/internal.h"
+#include "nodeagent/replay/sequences.h"
 
-static bool is_in_orphan(const struct replay *r, const struct node *n)
+bool replay_is_in_orphan(const struct replay *r, const struct node *n)
 {
 	while (r->n_orphans && n->parent) {
 		if (key_is_orphan(n->key))
@@ -52,7 +53,7 @@ uint32_t replay_new_sample(struct replay *r, struct node *n)
 		key = openmp_region_key(region);
 	}
 	caller = replay_sample(r, n->parent);
-	number = new_stack(r->sampled, caller, key, is_in_orphan(r, n));
+	number = new_stack(r->sampled, caller, key, replay_is_in_orphan(r, n));
 	e = calltree_extra(n);
 	e->stack = (e->stack & SAMPLE_PRECISE) | number;
 	return number;
@@ -128,6 +129,7 @@ void replay_sampled_launch(struct replay *r, uint32_t number)
 void replay_set_sampled(struct replay *r, struct sampled_track *l)
 {
 	r->sampled = l;
+	sequences_new_track(r->sequences);
 }
 
 struct sampled_track *replay_sampled(const struct replay *r)

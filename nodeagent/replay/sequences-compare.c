@@ -27,6 +27,26 @@ static unsigned compare_words(const uint64_t *word, const uint64_t *known, uint6
 	return n;
 }
 
+static inline uint32_t time_in_word(const uint64_t *word)
+{
+	return (uint32_t)(load_relaxed(word) >> RECORD_TIME_SHIFT);
+}
+
+/* Of words with one time base, that does not matter. */
+static void times_behind_first(uint32_t *to, const uint64_t *word, unsigned from, unsigned n)
+{
+	for (unsigned i = from; i < n; i++)
+		to[i] = time_in_word(&word[i]) - time_in_word(&word[i - 1]);
+}
+
+static void times_of_words(
+	uint32_t *to, const uint64_t *word, unsigned n, uint64_t high, uint64_t before)
+{
+	if (n)
+		to[0] = (uint32_t)((high | time_in_word(word)) - before);
+	times_behind_first(to, word, 1, n);
+}
+
 static unsigned shape_of_words(const uint64_t *word)
 {
 	unsigned shape = 0;
@@ -78,6 +98,26 @@ __attribute__((target("avx2"))) static unsigned shape_avx2(const uint64_t *word)
 	return shape;
 }
 
+__attribute__((target("avx2"))) static void times_avx2(
+	uint32_t *to, const uint64_t *word, unsigned n, uint64_t high, uint64_t before)
+{
+	const __m256i halves = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+	unsigned i = 1;
+
+	if (n)
+		to[0] = (uint32_t)((high | time_in_word(word)) - before);
+	for (; i + 4 <= n; i += 4) {
+		const __m256i w = _mm256_loadu_si256((const __m256i *)(word + i));
+		const __m256i last = _mm256_loadu_si256((const __m256i *)(word + i - 1));
+		const __m256i d = _mm256_sub_epi64(_mm256_srli_epi64(w, RECORD_TIME_SHIFT),
+			_mm256_srli_epi64(last, RECORD_TIME_SHIFT));
+
+		_mm_storeu_si128((__m128i *)(to + i),
+			_mm256_castsi256_si128(_mm256_permutevar8x32_epi32(d, halves)));
+	}
+	times_behind_first(to, word, i, n);
+}
+
 __attribute__((target("avx512f"))) static unsigned compare_avx512(const uint64_t *word,
 	const uint64_t *known, uint64_t *sum, unsigned n, uint64_t high, uint64_t now)
 {
@@ -106,6 +146,23 @@ __attribute__((target("avx512f"))) static unsigned compare_avx512(const uint64_t
 	return n;
 }
 
+__attribute__((target("avx512f"))) static void times_avx512(
+	uint32_t *to, const uint64_t *word, unsigned n, uint64_t high, uint64_t before)
+{
+	const __m512i above = _mm512_set1_epi64((long long)high);
+	__m512i last = _mm512_set1_epi64((long long)before);
+
+	for (unsigned i = 0; i < n; i += 8) {
+		const __mmask8 all = (__mmask8)(n - i >= 8 ? 255 : (1u << (n - i)) - 1);
+		const __m512i w = _mm512_maskz_loadu_epi64(all, word + i);
+		const __m512i t = _mm512_or_si512(_mm512_srli_epi64(w, RECORD_TIME_SHIFT), above);
+
+		_mm512_mask_cvtepi64_storeu_epi32(
+			to + i, all, _mm512_sub_epi64(t, _mm512_alignr_epi64(t, last, 7)));
+		last = t;
+	}
+}
+
 __attribute__((target("avx512f"))) static unsigned shape_avx512(const uint64_t *word)
 {
 	const __m512i is_exit = _mm512_set1_epi64((long long)RECORD_EXIT);
@@ -114,12 +171,12 @@ __attribute__((target("avx512f"))) static unsigned shape_avx512(const uint64_t *
 	return low | (unsigned)_mm512_test_epi64_mask(_mm512_loadu_si512(word + 8), is_exit) << 8;
 }
 
-static const struct sequence_code avx512 = {"AVX-512", compare_avx512, shape_avx512};
-static const struct sequence_code avx2 = {"AVX2", compare_avx2, shape_avx2};
+static const struct sequence_code avx512 = {"AVX-512", compare_avx512, shape_avx512, times_avx512};
+static const struct sequence_code avx2 = {"AVX2", compare_avx2, shape_avx2, times_avx2};
 
 #endif
 
-static const struct sequence_code plain = {"C", compare_words, shape_of_words};
+static const struct sequence_code plain = {"C", compare_words, shape_of_words, times_of_words};
 
 const struct sequence_code *sequence_code(unsigned i)
 {

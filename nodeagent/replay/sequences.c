@@ -45,10 +45,11 @@ struct leaving {
 
 /* What is before a step, or at the end. */
 struct place {
-	int8_t enter;  /* the step that entered the frame on top; -1: that was open at the begin */
-	uint8_t above; /* frames above the ones that were open at the begin */
-	uint8_t calls; /* until then */
-	int8_t rise;   /* added to the depth of the frame that was on top at the begin */
+	int8_t enter;	/* the step that entered the frame on top; -1: that was open at the begin */
+	uint8_t above;	/* frames above the ones that were open at the begin */
+	uint8_t calls;	/* until then */
+	int8_t rise;	/* added to the depth of the frame that was on top at the begin */
+	uint32_t stack; /* with a run: in the sampling file, of the frame on top */
 };
 
 struct sequence {
@@ -63,6 +64,9 @@ struct sequence {
 	uint8_t needed;	  /* ... and that frame must have at least this depth */
 	bool deepens_own; /* a frame of its own is called by itself */
 	bool unsettled;
+	/* in the sampling file, if the track is still this one: the run, or VFD_NONE; 0: it was not
+	 * asked for */
+	uint32_t track, run;
 	uint64_t *sum;		  /* n: of the times of the words; see take_steps() */
 	struct node **popped;	  /* n_pops, and the one below them */
 	uint8_t *pops;		  /* n_pops: the steps that end them */
@@ -94,6 +98,7 @@ struct sequences {
 	int64_t spared;		  /* in it */
 	uint32_t rest, next_rest; /* blocks */
 	uint64_t taken;
+	uint32_t track; /* in how many tracks of the sampling file calls have been, before this */
 };
 
 static uint64_t bytes_of_all; /* several threads of the agent may learn at once */
@@ -133,6 +138,12 @@ bool sequences_rest(struct sequences *all)
 uint64_t sequences_taken(const struct sequences *all)
 {
 	return all->taken;
+}
+
+void sequences_new_track(struct sequences *all)
+{
+	if (all)
+		all->track++;
 }
 
 void sequences_use(struct sequences *all, const struct sequence_code *code)
@@ -188,7 +199,8 @@ static int8_t own_enter(const struct lesson *l)
 
 static struct place place_now(const struct lesson *l)
 {
-	return (struct place){own_enter(l), (uint8_t)l->n_own, (uint8_t)l->calls, (int8_t)l->rise};
+	return (struct place){
+		own_enter(l), (uint8_t)l->n_own, (uint8_t)l->calls, (int8_t)l->rise, 0};
 }
 
 static void add_leaving(struct lesson *l, int entered)
@@ -547,6 +559,76 @@ static void take_at_once(struct replay *r, struct sequence *s, unsigned to, cons
 	s->parts[to]--;
 }
 
+/* ---- the same in the sampling file --------------------------------------------------------- */
+
+/*
+ * Not of frames that may get another place in the file; nor with direct calls of itself, which are
+ * not there, so that its words are more than its events.
+ */
+static void make_run(struct replay *r, struct sequence *s)
+{
+	uint32_t stacks[WORDS_MOST];
+
+	s->track = r->sequences->track;
+	s->run = VFD_NONE;
+	if (s->deepens || s->deepens_own || replay_is_in_orphan(r, s->start))
+		return;
+	s->place[0].stack = replay_sample(r, s->start);
+	for (unsigned i = 0; i < s->n; i++) {
+		const bool enters = s->step[i] == STEP_ENTER;
+
+		s->place[i + 1].stack = replay_sample(r, enters ? s->node[i] : s->node[i]->parent);
+		stacks[i] = enters ? s->place[i + 1].stack : 0;
+	}
+	s->run = vfd_run_new(r->sampled->track, s->place[0].stack, stacks, s->n);
+}
+
+/* Frames that are not called by the one below them end in their own way. */
+static bool pops_base(const struct replay *r, const struct sequence *s)
+{
+	const uint32_t base = r->sampled->track->base;
+
+	return base && ANY(i, s->n_pops, s->place[s->pops[i]].stack == base);
+}
+
+/* Steps [from, to), which have been taken, are recorded. False: not as part of a run. */
+static bool sample_run(
+	struct replay *r, struct sequence *s, unsigned from, unsigned to, const uint64_t *word)
+{
+	struct vfd_track *l = r->sampled->track;
+	const unsigned n = to - from;
+	uint32_t *differences;
+
+	if (!s->run || s->track != r->sequences->track)
+		make_run(r, s);
+	if (s->run == VFD_NONE || pops_base(r, s))
+		return false;
+	differences = vfd_run(l, s->run, s->place[from].stack, from, n, time_of(r, word));
+	if (!differences)
+		return false;
+	/* a block may have begun at the first one */
+	r->sequences->code->times(differences, word, n, r->high, l->units);
+	vfd_run_done(l, s->place[to].stack, n, time_of(r, word + n - 1));
+	return true;
+}
+
+static void sample_steps(
+	struct replay *r, struct sequence *s, unsigned from, unsigned to, const uint64_t *word)
+{
+	struct vfd_track *l = r->sampled->track;
+
+	if (sample_run(r, s, from, to, word))
+		return;
+	for (unsigned i = from; i < to; i++) {
+		const uint64_t t = time_of(r, word + i - from);
+
+		if (s->step[i] == STEP_ENTER)
+			vfd_enter(l, replay_sample(r, s->node[i]), t);
+		else if (s->step[i] == STEP_LEAVE)
+			vfd_exit(l, replay_sample(r, s->node[i]), t);
+	}
+}
+
 static void note_unsettled(struct sequences *all, struct sequence *s)
 {
 	if (s->unsettled)
@@ -605,6 +687,8 @@ static unsigned take_sequence(
 		take_steps(r, s, from, from + n, word);
 	else
 		take_at_once(r, s, n, word);
+	if (r->sampled)
+		sample_steps(r, s, from, from + n, word);
 	r->now = time_of(r, word + n - 1);
 	all->before = from + n == s->n ? s : NULL;
 	if (!all->before && n == left)

@@ -28,7 +28,8 @@ void sequences_free(struct sequences *all);
 
 /*
  * Takes as many of the words before `end` as sequences know, which may be none; what is new is
- * learnt. r->slow is 0, no module was unloaded, and calls are not sampled. Returns the number of
+ * learnt. r->slow is 0, no module was unloaded, and no call or all calls are sampled; these then go
+ * to the sampling file, as runs that it has got before (vfd_run()). Returns the number of
  * words; r->now, r->top and the calls in r->counts are up to date. (Where time goes backwards,
  * r->now is the latest; the other way does not look at each word for it.)
  */
@@ -39,6 +40,9 @@ unsigned sequences_take(struct replay *r, const uint64_t *word, const uint64_t *
  * ends the sequence that was begun. all may be NULL.
  */
 void sequences_stop(struct sequences *all);
+
+/* The track in the sampling file is another one from now on, or none. all may be NULL. */
+void sequences_new_track(struct sequences *all);
 
 /* Adds the calls and ticks that were summed since the last time to their nodes. all may be NULL. */
 void sequences_settle(struct sequences *all);
@@ -77,6 +81,10 @@ static inline bool sequences_border(uint32_t id)
  */
 typedef unsigned sequence_compare(const uint64_t *word, const uint64_t *known, uint64_t *sum,
 	unsigned n, uint64_t high, uint64_t now);
+/* Writes the differences of the times of n words, with one time base, each to the one before; of
+ * the first to `before', which has the same time base or is less than 2^32 ticks earlier. */
+typedef void sequence_times(
+	uint32_t *to, const uint64_t *word, unsigned n, uint64_t high, uint64_t before);
 /* A bit for each of SEQUENCE_SHAPE words: it is an exit. */
 typedef unsigned sequence_shape(const uint64_t *word);
 
@@ -84,6 +92,7 @@ struct sequence_code {
 	const char *name;
 	sequence_compare *compare;
 	sequence_shape *shape;
+	sequence_times *times;
 };
 
 /* Uses this code in place of the best one; for tests. */

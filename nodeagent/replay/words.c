@@ -446,6 +446,8 @@ WORDS(sequences, false, false, true, false)
 WORDS(kept_sequences, false, true, true, false)
 WORDS(sampled, true, false, false, false)
 WORDS(sampled_kept, true, true, false, false)
+WORDS(sampled_sequences, true, false, true, false)
+WORDS(sampled_kept_sequences, true, true, true, false)
 WORDS(own_plain, false, false, false, true)
 WORDS(own_kept, false, true, false, true)
 WORDS(own_sequences, false, false, true, true)
@@ -463,14 +465,28 @@ static bool has_sequences(struct replay *r, const struct replay_epoch *epoch)
 	return !sequences_rest(r->sequences);
 }
 
+/* The file gets each call, so sequences can be given to it as such. */
+static bool samples_all(const struct sampled_track *l)
+{
+	return !l->interval && vfd_takes_runs(l->track);
+}
+
+static const uint64_t *take_sampled_words(struct replay *r, const uint64_t *word,
+	const uint64_t *end, const struct replay_epoch *epoch)
+{
+	if (samples_all(r->sampled) && has_sequences(r, epoch))
+		return r->activity ? words_sampled_kept_sequences(r, word, end, epoch)
+				   : words_sampled_sequences(r, word, end, epoch);
+	sequences_stop(r->sequences);
+	return r->activity ? words_sampled_kept(r, word, end, epoch)
+			   : words_sampled(r, word, end, epoch);
+}
+
 const uint64_t *replay_take_words(struct replay *r, const uint64_t *word, const uint64_t *end,
 	const struct replay_epoch *epoch)
 {
-	if (r->sampled) {
-		sequences_stop(r->sequences);
-		return r->activity ? words_sampled_kept(r, word, end, epoch)
-				   : words_sampled(r, word, end, epoch);
-	}
+	if (r->sampled)
+		return take_sampled_words(r, word, end, epoch);
 	if (has_sequences(r, epoch))
 		return r->activity ? words_kept_sequences(r, word, end, epoch)
 				   : words_sequences(r, word, end, epoch);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/replay/internal.h"
@@ -14,6 +15,7 @@
 #include "mpi_id.h"
 #include "nodeagent/replay/tree/iterations.h"
 #include "nodeagent/replay/tree/period.h"
+#include "nodeagent/trace/read/file.h"
 #include "shm/record.h"
 #include "t/lib/suite.h"
 
@@ -74,10 +76,116 @@ static void make_program(bool regular)
 /* ---- two replays -------------------------------------------------------------------------- */
 
 static struct replay *known, *two[2];
-static uint64_t jitter; /* one word in so many is earlier than the one before; 0: none */
+static uint64_t bytes_of_calls[2]; /* in the files */
+static uint64_t jitter;		   /* one word in so many is earlier than the one before; 0: none */
+
+/* ---- their sampling files ----------------------------------------------------------------- */
+
+static bool in_files; /* all calls go to sampling files */
+static unsigned block_bytes;
+static char paths[2][64];
+static struct sampled_track samples[2];
+
+static struct {
+	uint64_t keys[256];
+	uint32_t n;
+} known_keys; /* the function of keys[i] is i in both files */
+
+static uint32_t function_of(void *ctx, uint64_t key)
+{
+	const uint64_t *at = FIND(k, known_keys.keys, known_keys.n, *k == key);
+
+	(void)ctx;
+	if (at)
+		return (uint32_t)(at - known_keys.keys);
+	ck_assert_uint_lt(known_keys.n, ARRAY_SIZE(known_keys.keys));
+	known_keys.keys[known_keys.n] = key;
+	for (int i = 0; i < 2; i++)
+		vfd_define_function(
+			samples[i].ctx, &(struct vfd_function){.process = VFD_NONE, .name = "f"});
+	return known_keys.n++;
+}
+
+static bool none_is_precise(void *ctx, uint64_t key)
+{
+	(void)ctx;
+	(void)key;
+	return false;
+}
+
+static void begin_file(int i)
+{
+	static const struct sampled_numbers numbers = {
+		.function = function_of, .is_precise = none_is_precise};
+	const struct vfd_setup setup = {.path = paths[i],
+		.ns_per_tick = 0.4,
+		.start_ticks = START,
+		.block_bytes = block_bytes,
+		.buffer_bytes = 16 << 20};
+	char *error;
+
+	snprintf(paths[i], sizeof(paths[i]), "/tmp/u-sequences-%d-%d.vfd", i, (int)getpid());
+	samples[i] = (struct sampled_track){.numbers = &numbers};
+	samples[i].ctx = vfd_writer_new(&setup, &error);
+	ck_assert_msg(samples[i].ctx, "%s", error);
+	vfd_define_process(samples[i].ctx, &(struct vfd_process){.executable = "/bin/app"});
+	samples[i].track = vfd_track_new(samples[i].ctx, &(struct vfd_thread){.creator = VFD_NONE});
+	replay_set_sampled(two[i], &samples[i]);
+}
+
+static struct vfd_file *end_file(int i)
+{
+	struct vfd_file *f;
+	char *error;
+	size_t n;
+
+	vfd_track_end(samples[i].track, ticks + 2000);
+	ck_assert_int_eq(vfd_writer_close(samples[i].ctx, ticks + 2000, 60), 0);
+	map64_free(&samples[i].stacks);
+	f = vfd_open(paths[i], &error);
+	ck_assert_msg(f, "%s", error);
+	vfd_damage(f, &n);
+	ck_assert_uint_eq(n, 0);
+	unlink(paths[i]);
+	return f;
+}
+
+static uint32_t function_in(const struct vfd_file *f, const struct vfd_event *e)
+{
+	size_t n;
+
+	return vfd_stacks(f, e->track, &n)[e->stack].function;
+}
+
+/* The files have the same events at the same times. */
+static void same_files(void)
+{
+	const struct vfd_filter filter = {.track = VFD_NONE, .raw = true};
+	struct vfd_file *f[2] = {end_file(0), end_file(1)};
+	struct vfd_cursor *c[2] = {
+		vfd_cursor_new(&f[0], 1, &filter), vfd_cursor_new(&f[1], 1, &filter)};
+	struct vfd_event a, b;
+
+	ck_assert_uint_eq(vfd_facts(f[0])->samples, vfd_facts(f[1])->samples);
+	while (vfd_next(c[0], &a)) {
+		ck_assert(vfd_next(c[1], &b));
+		if (a.kind == b.kind && a.time == b.time &&
+			function_in(f[0], &a) == function_in(f[1], &b))
+			continue;
+		ck_abort_msg("kind %d %d, time %ld %ld, function %u %u", a.kind, b.kind, a.time,
+			b.time, function_in(f[0], &a), function_in(f[1], &b));
+	}
+	ck_assert(!vfd_next(c[1], &b));
+	for (int i = 0; i < 2; i++) {
+		bytes_of_calls[i] += vfd_facts(f[i])->block_bytes[VFD_BLOCK_SAMPLES];
+		vfd_cursor_free(c[i]);
+		vfd_close(f[i]);
+	}
+}
 
 static void begin_two(const struct sequence_code *code, bool kept)
 {
+	known_keys.n = 0;
 	for (int i = 0; i < 2; i++) {
 		two[i] = replay_new(START, same, NULL);
 		two[i]->sequences_from = i ? 0 : UINT64_MAX;
@@ -87,6 +195,8 @@ static void begin_two(const struct sequence_code *code, bool kept)
 	known = two[1];
 	known->sequences = sequences_new();
 	sequences_use(known->sequences, code);
+	for (int i = 0; i < 2 && in_files; i++)
+		begin_file(i);
 }
 
 static void end_two(void)
@@ -273,6 +383,8 @@ static double run_program(const struct sequence_code *code, uint64_t words, bool
 		replay_end(two[i], ticks + 1000);
 	same_trees();
 	same_frames();
+	if (in_files)
+		same_files();
 	end_two();
 	return (double)taken / (double)records;
 }
@@ -312,6 +424,30 @@ START_TEST(calls_are_kept)
 }
 END_TEST
 
+/* With sequences, most events are those of runs, which take a few bytes; blocks are short, so that
+ * runs go on in the next one. */
+START_TEST(calls_are_in_files)
+{
+	static const unsigned blocks[] = {0, 1024, 4096};
+
+	in_files = true;
+	EACH(const unsigned, bytes, blocks, ARRAY_SIZE(blocks)) {
+		block_bytes = *bytes;
+		run_programs(8, true, true);
+		/* random times are most of it; short blocks have much beside calls */
+		ck_assert_uint_lt(bytes_of_calls[1] * 10, bytes_of_calls[0] * 9);
+		run_programs(8, false, false);
+		faults = 60;
+		run_programs(8, true, false);
+		faults = 0;
+		jitter = 50;
+		run_programs(8, false, false);
+		jitter = 0;
+	}
+	in_files = false;
+}
+END_TEST
+
 START_TEST(faults_between)
 {
 	faults = 200;
@@ -341,6 +477,7 @@ START_TEST(ways_to_compare)
 	for (state = 1; state < 20000; state++) {
 		uint64_t word[80], like[80], sum[80], sum_of[80], now = START + below(1000);
 		const unsigned n = below(65), at = below(16);
+		uint32_t times[80], wanted_times[80];
 
 		for (unsigned i = 0; i < 80; i++) {
 			ticks = i ? ticks + below(3) - !below(200) : now + below(2);
@@ -360,6 +497,9 @@ START_TEST(ways_to_compare)
 						     START, now));
 			ck_assert_mem_eq(sum, wanted, sizeof(sum));
 			ck_assert_uint_eq(code->shape(word + at), plain->shape(word + at));
+			code->times(times, word + at % 4, n, START, now);
+			plain->times(wanted_times, word + at % 4, n, START, now);
+			ck_assert_mem_eq(times, wanted_times, n * sizeof(*times));
 		}
 	}
 }
@@ -562,7 +702,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {ways_to_compare, regular_programs, irregular_programs,
-		calls_are_kept, faults_between, time_goes_backwards, main_loops,
+		calls_are_kept, calls_are_in_files, faults_between, time_goes_backwards, main_loops,
 		loops_without_a_function, a_record_of_the_same_time_ends_it, a_region_holds_a_lock};
 	Suite *s = suite_create("sequences");
 	TCase *c = tcase_create("sequences");
