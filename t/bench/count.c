@@ -89,16 +89,13 @@ static void replay_once(const char *part, const char *key, const char *value)
 	detach(&p);
 }
 
-static void replays(void)
+static void replay_repeated(const char *part, const char *sampling)
 {
 	static struct app p;
 	uint64_t events;
 
-	replay_once("drain+replay", "iterations.active", "true");
-	replay_once("drain+replay-no-iterations", "iterations.active", "false");
-	replay_once("drain+replay+sampling", "sampling.active", "true");
-
 	prepare(dir, RING_BYTES);
+	sampling_file(sampling);
 	attach(&p, first_ticks(), -1, 0);
 	for (int i = 0; i < 8; i++) { /* it is learnt */
 		fill(&p, 4);
@@ -107,8 +104,18 @@ static void replays(void)
 	fill(&p, 4);
 	begin();
 	events = drained(&p);
-	end("drain+replay-repeated", events);
+	end(part, events);
 	detach(&p);
+}
+
+static void replays(void)
+{
+	replay_once("drain+replay", "iterations.active", "true");
+	replay_once("drain+replay-no-iterations", "iterations.active", "false");
+	replay_once("drain+replay+sampling", "sampling.active", "true");
+
+	replay_repeated("drain+replay-repeated", "false");
+	replay_repeated("drain+replay+sampling-repeated", "true");
 }
 
 static void communication(void)
