@@ -8,6 +8,7 @@
 #ifndef VFTR_NODEAGENT_COLLATE_COLLATE_H
 #define VFTR_NODEAGENT_COLLATE_COLLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,6 +93,21 @@ int collate_find(const char *dir, struct collate_files **sets, size_t *n, char *
 /* Adds a path, which it takes over, to the files of this base; NULL: of the path's own one. */
 void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path);
 void collate_files_free(struct collate_files *sets, size_t n);
+
+/*
+ * A summary, BASE_all.json or profile.json, in which call paths with little time are added up
+ * (profile/prune.h), is the list of the node profiles that have all: those of its agents, beside
+ * it. -1 with *error, a sentence (caller frees): it cannot be read. complain() names each of them
+ * that is not there; n_missing counts these. Where nothing is added up there are none.
+ * collate_summary_free() in any case.
+ */
+struct collate_summary {
+	bool pruned;
+	char **paths;
+	size_t n, n_missing;
+};
+int collate_summary(const char *path, struct collate_summary *s, char **error);
+void collate_summary_free(struct collate_summary *s);
 
 /* What the name of a node profile's path begins with, and its layout; the caller frees. */
 char *collate_base(const char *path, enum result_layout *layout);

@@ -144,6 +144,26 @@ static int collate_one(const struct request *r, struct collate_files *set)
 	return status;
 }
 
+/* The node profiles of a summary; false if any is missing. */
+static bool add_summary(
+	struct collate_files **sets, size_t *n, const struct request *r, const char *path)
+{
+	struct collate_summary s;
+	char *error;
+	bool all;
+
+	if (collate_summary(path, &s, &error))
+		complain("%s", error);
+	else if (!s.pruned)
+		complain("%s: a summary; name its node profiles", path);
+	all = !error && s.pruned && !s.n_missing;
+	for (size_t i = 0; i < s.n; i++)
+		collate_files_add(sets, n, r->base, xstrdup(s.paths[i]));
+	collate_summary_free(&s);
+	free(error);
+	return all;
+}
+
 /* Adds what a command line argument names; false if there is nothing. */
 static bool add_argument(
 	struct collate_files **sets, size_t *n, const struct request *r, const char *arg)
@@ -157,6 +177,8 @@ static bool add_argument(
 		complain("%s: %s", arg, strerror(errno));
 		return false;
 	}
+	if (!S_ISDIR(st.st_mode) && text_ends_with(arg, ".json"))
+		return add_summary(sets, n, r, arg);
 	if (!S_ISDIR(st.st_mode)) {
 		collate_files_add(sets, n, r->base, xstrdup(arg));
 		return true;

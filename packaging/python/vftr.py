@@ -695,11 +695,31 @@ def _find_beside(path):
         return []
 
 
-def open(path, vftr=None):
+def _read_whole(run, vftr):
+    """The profile of all call paths: made of the node profiles beside this one."""
+    changes = [c for c in (os.environ.get("VFTR_SET"), "profile.prune=false") if c]
+    given = run.path
+    with tempfile.TemporaryDirectory() as folder:
+        made = subprocess.run([_find_vftr(vftr), "collate", "-o", folder, given],
+                              env=dict(os.environ, VFTR_SET=";".join(changes)),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+        if made.returncode:
+            said = made.stderr.splitlines() or ["%s: `vftr collate' has failed" % given]
+            raise Error(said[0].partition("vftr: ")[2] or said[0])
+        whole = Run(os.path.join(folder, os.path.basename(given)), run.traces, vftr)
+        _read_profile(whole)
+    whole.path = given
+    return whole
+
+
+def open(path, vftr=None, whole=False):
     """Opens BASE_all.json, a sampling file BASE_HOST.vfd, or the folder of a run.
 
-    vftr: the program that reads sampling files, where it is neither $VFTR nor installed
-    with this module nor in $PATH.
+    vftr: the program that reads sampling files and node profiles, where it is neither $VFTR
+    nor installed with this module nor in $PATH.
+    whole: where call paths with little time are added up (`pruned' in the summary), all of
+    them, from the node profiles beside it.
     """
     path = os.fspath(path)
     if os.path.isdir(path):
@@ -713,6 +733,8 @@ def open(path, vftr=None):
     run = Run(profile, traces, vftr)
     if profile is not None:
         _read_profile(run)
+    if whole and "pruned" in run.summary:
+        return _read_whole(run, vftr)
     return run
 
 
@@ -725,7 +747,7 @@ def _find_vftr(wanted):
     for program in (wanted, os.environ.get("VFTR"), os.path.join(prefix, "bin", "vftr"), "vftr"):
         if program and shutil.which(program):
             return program
-    raise Error("%s: the program vftr, which reads sampling files, is not found; name it in $VFTR"
+    raise Error("%s: the program vftr, which reads the files of agents, is not found; name it in $VFTR"
                 % (wanted or "vftr"))
 
 

@@ -3,7 +3,7 @@
 # profile.prune on three (pseudo-)nodes whose processes have call paths of their own.
 test_description='call paths with little time are added up in the summary; the node profiles have all'
 . "$(dirname "$0")/../lib/lib.sh"
-need jq ip ss
+need jq ip ss python3
 need_built "$AGENT" "$LIB/libvftrace.so"
 nodes_up 3
 . "$T/lib/tcp.sh"
@@ -78,11 +78,46 @@ test_expect 'a row that is left has as much time as is said, or a row below it h
 	json pruned/app-scale_all.json ".stacks[] | select(.function != \"(other call paths)\") | .path" | sort >left
 	cmp long left'
 
+test_expect 'a summary stands for its node profiles' '
+	"$VFTR" show --by-path --json pruned/app-scale_all.json >named
+	cmp shown named
+	VFTR_SET=profile.prune=false "$VFTR" collate -o named-full pruned/app-scale_all.json
+	cmp full/app-scale_all.json named-full/app-scale_all.json
+	"$VFTR" diff pruned/app-scale_all.json full/app-scale_all.json >differences
+	has differences "0 call paths only in A, 0 only in B; 0 differ by more"'
+
+test_expect 'vftr.py reads the summary, or all call paths' '
+	VFTR=$VFTR PYTHONPATH=$TOP/packaging/python PYTHONDONTWRITEBYTECODE=1 python3 - >read <<-END
+		import vftr
+		for whole in False, True:
+		    run = vftr.open("pruned/app-scale_all.json", whole=whole)
+		    print(len(run.stacks), sum(run.stacks.column("calls")))
+	END
+	{
+		json pruned/app-scale_all.json "\"\\(.stacks | length) \\([.stacks[].calls] | add)\""
+		json full/app-scale_all.json "\"\\(.stacks | length) \\([.stacks[].calls] | add)\""
+	} >wanted
+	cmp read wanted'
+
 test_expect 'without prune the agents write what vftr collate writes without it' '
 	job whole false
 	is null "$(json whole/app-scale_all.json .pruned)"
 	[ "$(json whole/app-scale_all.json ".stacks | length")" -gt 5000 ]
 	VFTR_SET=profile.prune=false "$VFTR" collate -o whole-again whole
 	cmp whole/app-scale_all.json whole-again/app-scale_all.json'
+
+test_expect 'a node profile that is not there is named' '
+	mkdir part
+	cp pruned/app-scale_all.json pruned/app-scale_node1.vfp pruned/app-scale_node3.vfp part
+	got=0
+	"$VFTR" show --by-path --json part/app-scale_all.json >some-shown 2>err || got=$?
+	is 1 $got
+	has err "part/app-scale_node2.vfp: No such file or directory; what ran on node node2 is missing"
+	is 1 "$(wc -l <err)"
+	[ "$(jq ".rows | length" some-shown)" -gt 1000 ]
+	got=0
+	"$VFTR" show whole-again/app-scale_all.json 2>err || got=$?
+	is 2 $got
+	has err "whole-again/app-scale_all.json: a summary; name the folder with its node profiles"'
 
 done_testing

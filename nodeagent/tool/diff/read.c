@@ -130,6 +130,27 @@ static int read_vfp(const char *file, struct diff_profile *to, char **error)
 	return 0;
 }
 
+/* The node profiles of a summary in which call paths are added up; false: it is none. */
+static bool read_parts(const char *file, struct diff_profile *to, int *rc)
+{
+	struct collate_summary s;
+	struct profile *p = NULL;
+	char *error;
+	size_t bad;
+
+	if (!collate_summary(file, &s, &error) && s.n && !s.n_missing)
+		p = collate_read(s.paths, s.n, &bad, NULL, NULL);
+	if (s.pruned && !p)
+		complain("%s: compared without its call paths with little time", file);
+	if (p)
+		take_profile(to, p);
+	*rc = 0;
+	free(error);
+	collate_summary_free(&s);
+	profile_free(p);
+	return p;
+}
+
 static int read_file(const char *file, struct diff_profile *to, char **error)
 {
 	char head[sizeof(VFP_MAGIC) - 1];
@@ -154,6 +175,10 @@ static int read_file(const char *file, struct diff_profile *to, char **error)
 	}
 	while (first < n && strchr(" \t\r\n", head[first]))
 		first++;
+	if (first < n && head[first] == '{' && read_parts(file, to, &rc)) {
+		fclose(f);
+		return rc;
+	}
 	rewind(f);
 	rc = first < n && head[first] == '{' ? diff_read_json(f, to, &why)
 					     : diff_read_log(f, to, &why);

@@ -82,6 +82,23 @@ static void add_folder(struct search *s, const char *path)
 			path);
 }
 
+/* The node profiles of a summary. */
+static void add_summary(struct search *s, const char *path)
+{
+	struct collate_summary summary;
+	char *error;
+
+	if (collate_summary(path, &summary, &error))
+		complain("%s", error);
+	else if (!summary.pruned)
+		complain("%s: a summary; name the folder with its node profiles", path);
+	s->bad |= error || !summary.pruned || summary.n_missing;
+	for (size_t i = 0; i < summary.n; i++)
+		add_file(s, summary.paths[i], true);
+	collate_summary_free(&summary);
+	free(error);
+}
+
 static void add_argument(struct search *s, const char *path)
 {
 	struct stat st;
@@ -91,6 +108,8 @@ static void add_argument(struct search *s, const char *path)
 		s->bad = true;
 	} else if (S_ISDIR(st.st_mode)) {
 		add_folder(s, path);
+	} else if (text_ends_with(path, ".json")) {
+		add_summary(s, path);
 	} else {
 		add_file(s, path, false);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The run that a user names: node profiles (vfp.h) or folders that hold them, in both layouts
- * of names, BASE_HOST.vfp and HOST.vfp. They are merged as `vftr collate' does it. The files are
- * not trusted.
+ * of names, BASE_HOST.vfp and HOST.vfp, or a summary that stands for them (collate_summary()). They
+ * are merged as `vftr collate' does it. The files are not trusted.
  */
 #ifndef VFTR_NODEAGENT_TOOL_SHOW_RUN_H
 #define VFTR_NODEAGENT_TOOL_SHOW_RUN_H
