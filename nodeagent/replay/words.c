@@ -497,7 +497,8 @@ const uint64_t *replay_take_words(struct replay *r, const uint64_t *word, const 
 const uint64_t *replay_take_own_words(struct replay *r, const uint64_t *word, const uint64_t *end,
 	const struct replay_epoch *epoch)
 {
-	if (r->slow || r->error)
+	/* what goes to a file is not its own; sequences go on there */
+	if (r->slow || r->error || (r->sampled && samples_all(r->sampled)))
 		return word;
 	if (r->sampled) {
 		sequences_stop(r->sequences);
