@@ -68,6 +68,17 @@ void job_end_restart(struct job_end *j)
 	j->quiet_since = 0;
 }
 
+uint32_t *job_end_gone(const struct job_end *j, size_t *n)
+{
+	uint32_t *gone = xcalloc((size_t)j->n, sizeof(*gone));
+
+	*n = 0;
+	for (int i = 0; i < j->n; i++)
+		if (j->agents[i].state.what == JOB_GONE)
+			gone[(*n)++] = (uint32_t)i;
+	return gone;
+}
+
 uint64_t job_end_paths(const struct job_end *j)
 {
 	uint64_t sum = 0;

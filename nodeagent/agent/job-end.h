@@ -60,6 +60,8 @@ bool job_end_take(struct job_end *j, int who, const void *buf, size_t bytes);
 bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now);
 /* Makes the time without processes begin anew with the next call. */
 void job_end_restart(struct job_end *j);
+/* The agents that are gone; *n: how many. The caller frees. */
+uint32_t *job_end_gone(const struct job_end *j, size_t *n);
 /* Call paths of all agents: the job has no more. */
 uint64_t job_end_paths(const struct job_end *j);
 /* True if an agent has something for others, or may have, as it is busy or gone. */

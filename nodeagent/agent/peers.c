@@ -46,10 +46,11 @@
 /* Whoever ends by itself waits so long for agent 0's word, which comes after its own. */
 #define FINISH_S (STATE_HOLD_S + 0.5)
 
+/* Behind it are the numbers of n_gone agents. */
 struct finish {
-	uint64_t run;	   /* its number */
-	uint32_t exchange; /* 1: agents tell each other of messages between nodes */
-	uint32_t unused;
+	uint64_t run;	     /* its number */
+	uint32_t exchange;   /* 1: agents tell each other of messages between nodes */
+	uint32_t n_gone;     /* as agent 0 knows then */
 	uint64_t prune_from; /* collate_prune(); PRUNE_NEVER: not called */
 };
 
@@ -58,8 +59,10 @@ struct siblings {
 	struct job_state said; /* what: -1, nothing yet */
 	bool finish_said;      /* by agent 0 */
 	uint64_t prune_from;   /* ... with it */
-	double next;	       /* look at the others then */
-	double late_since;     /* SIGTERM has come and this node is done; 0: not so */
+	uint32_t *gone;	       /* ... agents */
+	size_t n_gone;
+	double next;	   /* look at the others then */
+	double late_since; /* SIGTERM has come and this node is done; 0: not so */
 };
 
 static struct siblings *of(struct agent *a)
@@ -169,14 +172,20 @@ static int join_by_tcp(struct agent *a, char **contact, char **error)
 /* All agents of a run write its number, which agent 0 has. */
 static void take_finish(struct agent *a, void *buf, size_t bytes)
 {
+	struct siblings *s = of(a);
 	struct finish f;
 
-	if (bytes == sizeof(f)) {
-		memcpy(&f, buf, bytes);
+	if (bytes >= sizeof(f))
+		memcpy(&f, buf, sizeof(f));
+	if (bytes >= sizeof(f) && (bytes - sizeof(f)) / sizeof(*s->gone) == f.n_gone) {
+		free(s->gone);
+		s->n_gone = f.n_gone;
+		s->gone = xmalloc(s->n_gone * sizeof(*s->gone) + 1);
+		memcpy(s->gone, (char *)buf + sizeof(f), s->n_gone * sizeof(*s->gone));
 		a->host.run = f.run;
 		a->host.no_exchange = !f.exchange;
-		of(a)->prune_from = f.prune_from;
-		of(a)->finish_said = true;
+		s->prune_from = f.prune_from;
+		s->finish_said = true;
 	}
 	free(buf);
 }
@@ -361,14 +370,25 @@ static uint64_t wanted_prune(struct agent *a)
 static void say_finish(struct agent *a)
 {
 	struct finish f = {.run = a->host.run};
+	struct siblings *s = of(a);
+	size_t bytes;
+	char *message;
 
-	if (of(a)->finish_said)
+	if (s->finish_said)
 		return;
-	of(a)->finish_said = true;
-	f.exchange = job_end_exchange(of(a)->job);
-	f.prune_from = of(a)->prune_from = wanted_prune(a);
+	s->finish_said = true;
+	s->gone = job_end_gone(s->job, &s->n_gone);
+	f.exchange = job_end_exchange(s->job);
+	f.n_gone = (uint32_t)s->n_gone;
+	f.prune_from = s->prune_from = wanted_prune(a);
 	a->host.no_exchange = !f.exchange;
-	transport_to_all(a->host.transport, TAG_FINISH, &f, sizeof(f), transport_now() + 1);
+	bytes = s->n_gone * sizeof(*s->gone);
+	message = xmalloc(sizeof(f) + bytes);
+	memcpy(message, &f, sizeof(f));
+	memcpy(message + sizeof(f), s->gone, bytes);
+	transport_to_all(
+		a->host.transport, TAG_FINISH, message, sizeof(f) + bytes, transport_now() + 1);
+	free(message);
 }
 
 /* SIGTERM has come, this node is done, and another one says nothing. */
@@ -496,7 +516,7 @@ int peers_collate(struct agent *a, const struct profile *node, struct profile **
 	if (a->several && !of(a)->finish_said && a->host.transport)
 		collate_unasked(a->host.transport);
 	if (of(a)->prune_from != PRUNE_NEVER)
-		collate_prune(a->host.transport, of(a)->prune_from);
+		collate_prune(a->host.transport, of(a)->prune_from, of(a)->gone, of(a)->n_gone);
 	error = collate_run(a->host.transport, node,
 		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {
@@ -531,6 +551,7 @@ void peers_leave(struct agent *a, int status)
 	collate_end(a->host.transport, status, ending_left(LEAVE_S, KEEP_S));
 	a->host.transport = NULL;
 	job_end_free(of(a)->job);
+	free(of(a)->gone);
 	free(a->siblings);
 	a->siblings = NULL;
 }

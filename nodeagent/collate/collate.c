@@ -245,12 +245,16 @@ static void make_numbers(struct collate_plan *plan, const struct profile *whole)
 	free(all);
 }
 
-void collate_prune(struct transport *transport, uint64_t from)
+void collate_prune(struct transport *transport, uint64_t from, const uint32_t *gone, size_t n)
 {
-	if (transport->plan) {
-		transport->plan->prunes = true;
-		transport->plan->prune_from = from;
-	}
+	struct collate_plan *plan = transport->plan;
+
+	if (!plan)
+		return;
+	plan->prunes = true;
+	plan->prune_from = from;
+	plan->gone = gone;
+	plan->n_gone = n;
 }
 
 void collate_unasked(struct transport *transport)

@@ -305,6 +305,8 @@ bool collate_plan_unpack(struct transport *transport, const void *buf, size_t by
 	plan->down = NULL;
 	plan->down_bytes = 0;
 	plan->down_leaves = false;
+	plan->gone = NULL;
+	plan->n_gone = 0;
 	plan->in_place = plan->over = plan->together = false;
 	plan->own = (struct keys){0};
 	memset(plan->keys, 0, sizeof(plan->keys));

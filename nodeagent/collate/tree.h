@@ -52,6 +52,8 @@ struct collate_plan {
 	bool together;	       /* ... and all agents leave together */
 	bool prunes;	       /* collate_prune() */
 	uint64_t prune_from;   /* ... of jobs with more call paths */
+	const uint32_t *gone;  /* ... but for these agents; the caller's */
+	size_t n_gone;
 	/*
 	 * the message with the numbers: at agent 0 after the run; in place of a dead agent if it
 	 * has come before it is wanted

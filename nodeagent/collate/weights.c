@@ -2,22 +2,23 @@
 /*
  * Which call paths the profile of the job is to have as rows (profile/prune.h), found by all agents
  * together before they collate. Each agent owns a range of the hashes of call paths: those whose
- * first bits are its rank. In as many rounds as a rank has bits, an agent meets the one whose rank
- * differs in that bit: each gives the half of its hashes that is on the side of the other one, and
- * adds up what it gets (recursive halving). The owner then has the weight of each of its paths
- * over all nodes, and the rounds go back with the answers. So no agent has more than its own paths,
- * and those of its range.
+ * first bits are its number. In as many rounds as a number has bits, an agent meets the one whose
+ * number differs in that bit: each gives the half of its hashes that is on the side of the other
+ *one, and adds up what it gets (recursive halving). The owner then has the weight of each of its
+ *paths over all nodes, and the rounds go back with the answers. So no agent has more than its own
+ *paths, and those of its range.
  *
  *	TAG_WEIGHTS	struct there_head, then for each path its hash and weight, by hash
  *	TAG_ROWS	struct back_head, then for each of these paths a byte: 1, it is to be a row
  *
- * If there are agents beyond the last power of 2, each of them gives all that it has to another one
- * first. In a pair the one with the lower rank sends first, so that no message waits in MPI for one
- * that waits for it.
+ * Agents are numbered by their ranks, without those that agent 0 knew to be gone when it said that
+ * the job is over. If there are agents beyond the last power of 2, each of them gives all that it
+ *has to another one first. In a pair the one with the lower number sends first, so that no message
+ *waits in MPI for one that waits for it.
  *
  * An agent that does not answer is not waited for longer than all of this may take, and what is not
- * known of all nodes stays a row. One agent may know of a death and another one not: all that any
- * of them prunes, prune_job() prunes in the end, as half of its limit is the one here.
+ * known of all of these stays a row. One agent may know of a death and another one not: all that
+ *any of them prunes, prune_job() prunes in the end, as half of its limit is the one here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct path {
 	uint64_t hash, weight;
 };
 
-/* round: the bit in which the ranks of both differ */
+/* round: the bit in which the numbers of both differ */
 struct there_head {
 	uint64_t run, round, agents, total_ns; /* agents: of which these are the sums */
 };
@@ -51,11 +52,13 @@ struct halving {
 	size_t n_had, n_got, from, end;
 };
 
-#define ROUNDS_MAX 32 /* bits of a rank */
+#define ROUNDS_MAX 32 /* bits of a number */
 
 struct weighing {
 	struct transport *transport;
 	double until;
+	int *ranks; /* of the agents that take part, by number */
+	int n_ranks, me;
 	struct there_head sum;
 	struct path *paths; /* by hash, each once */
 	size_t n;
@@ -76,13 +79,13 @@ static int power_below(int n)
 }
 
 /* The round after this one, of this agent; the first one after 0. 0: there is none. */
-static int next_round(const struct transport *t, int round)
+static int next_round(const struct weighing *w, int round)
 {
-	const int power = power_below(t->size);
+	const int power = power_below(w->n_ranks);
 
-	if (!round && (t->rank ^ power) < t->size)
+	if (!round && (w->me ^ power) < w->n_ranks)
 		return power;
-	if (t->rank >= power)
+	if (w->me >= power)
 		return 0;
 	return (round ? round : power) / 2;
 }
@@ -96,14 +99,14 @@ static void give(struct weighing *w, int round, enum tag tag, const void *head, 
 
 	memcpy(message, head, head_bytes);
 	memcpy(message + head_bytes, rest, bytes);
-	send_and_free(w->transport, w->transport->rank ^ round, tag, message, head_bytes + bytes,
-		w->until);
+	send_and_free(
+		w->transport, w->ranks[w->me ^ round], tag, message, head_bytes + bytes, w->until);
 }
 
 /* The message of this run and round; NULL: there is none. The caller frees. */
 static void *take(struct weighing *w, int round, enum tag tag, size_t least, size_t *bytes)
 {
-	const int from = w->transport->rank ^ round;
+	const int from = w->ranks[w->me ^ round];
 
 	for (;;) {
 		uint64_t words[2];
@@ -203,7 +206,7 @@ static void halve(struct weighing *w, int round, size_t from, size_t end)
 {
 	struct halving *h = &w->rounds[w->n_rounds++];
 	struct there_head head = w->sum;
-	const bool first = !(w->transport->rank & round);
+	const bool first = !(w->me & round);
 	const size_t bytes = (end - from) * sizeof(struct path);
 	struct path *given;
 
@@ -230,18 +233,18 @@ static size_t first_with(const struct weighing *w, uint64_t bit)
 
 static void weigh_there(struct weighing *w)
 {
-	const int power = power_below(w->transport->size), rank = w->transport->rank;
+	const int power = power_below(w->n_ranks);
 	uint64_t bit = (uint64_t)1 << 63;
 	int round = 0;
 
-	while ((round = next_round(w->transport, round))) {
+	while ((round = next_round(w, round))) {
 		if (round == power) {
-			halve(w, round, 0, rank & power ? w->n : 0);
+			halve(w, round, 0, w->me & power ? w->n : 0);
 			continue;
 		}
 		const size_t middle = first_with(w, bit);
 
-		if (rank & round)
+		if (w->me & round)
 			halve(w, round, 0, middle);
 		else
 			halve(w, round, middle, w->n);
@@ -254,7 +257,7 @@ static void weigh_there(struct weighing *w)
 /* By the owner. */
 static void choose_rows(struct weighing *w)
 {
-	const bool complete = w->sum.agents == (uint64_t)w->transport->size;
+	const bool complete = w->sum.agents == (uint64_t)w->n_ranks;
 
 	w->keep = xcalloc(w->n + 1, sizeof(*w->keep));
 	w->all_paths = w->n;
@@ -309,7 +312,7 @@ static void go_back(struct weighing *w, const struct halving *h, const uint64_t 
 	const struct back_head head = {w->sum.run, (uint64_t)h->round, w->below_ns, w->all_paths};
 	bool *mine = xcalloc(h->n_had + 1, sizeof(*mine));
 	bool *theirs = xcalloc(h->n_got + 1, sizeof(*theirs));
-	const bool first = !(w->transport->rank & h->round);
+	const bool first = !(w->me & h->round);
 
 	look_up(h->got, h->n_got, hash, w->keep, theirs);
 	look_up(h->had, h->from, hash, w->keep, mine);
@@ -335,6 +338,28 @@ static void weigh_back(struct weighing *w)
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
+
+/* Numbers the agents that take part. False: this is none of them. */
+static bool number_agents(struct weighing *w)
+{
+	const struct collate_plan *plan = w->transport->plan;
+	const int size = w->transport->size;
+	bool *gone = xcalloc((size_t)size, sizeof(*gone)), takes_part;
+
+	for (size_t i = 0; i < plan->n_gone; i++)
+		if (plan->gone[i] < (uint32_t)size)
+			gone[plan->gone[i]] = true;
+	takes_part = !gone[w->transport->rank];
+	w->ranks = xcalloc((size_t)size, sizeof(*w->ranks));
+	for (int i = 0; i < size; i++) {
+		if (i == w->transport->rank)
+			w->me = w->n_ranks;
+		if (!gone[i])
+			w->ranks[w->n_ranks++] = i;
+	}
+	free(gone);
+	return takes_part;
+}
 
 /* Paths of one hash are one here. */
 static void begin(struct weighing *w, const struct profile *p)
@@ -363,6 +388,7 @@ static void end(struct weighing *w)
 	}
 	free(w->paths);
 	free(w->keep);
+	free(w->ranks);
 }
 
 /* Of the stacks of p, whose hashes are those before the first round. */
@@ -384,9 +410,16 @@ void collate_weigh(struct transport *transport, struct profile *p, uint64_t from
 	struct weighing w = {.transport = transport, .until = until};
 	bool *keep;
 
-	begin(&w, p);
-	weigh_there(&w);
-	weigh_back(&w);
+	if (number_agents(&w)) {
+		begin(&w, p);
+		weigh_there(&w);
+		weigh_back(&w);
+	} else {
+		profile_warn(p,
+			"agent %d had been taken for lost when call paths with little time were "
+			"added up: a row may have what is of its node only",
+			transport->rank);
+	}
 	if (w.n_rounds && w.all_paths > from) {
 		keep = rows_of(&w, p);
 		prune_others(p, keep, w.below_ns, w.all_paths);
@@ -402,11 +435,13 @@ void collate_weigh_not(struct transport *transport)
 		.sum.run = transport->plan->run};
 	int round = 0;
 
-	while ((round = next_round(transport, round))) {
+	number_agents(&w);
+	while ((round = next_round(&w, round))) {
 		const struct there_head there = {.run = w.sum.run, .round = (uint64_t)round};
 		const struct back_head back = {.run = w.sum.run, .round = (uint64_t)round};
 
 		give(&w, round, TAG_WEIGHTS, &there, sizeof(there), "", 0);
 		give(&w, round, TAG_ROWS, &back, sizeof(back), "", 0);
 	}
+	end(&w);
 }

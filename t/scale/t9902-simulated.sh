@@ -61,6 +61,18 @@ test_expect 'where they do, the summary has as many rows whatever the number of 
 	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 prune=1000000000 512 >rows && cat rows
 	awk "\$1 == 512 { n++; bad = \$12 < 100000 } END { exit n != 1 || bad }" rows'
 
+# moved PRUNE: MB that agent 0 sends and gets, where agents have died before
+moved() {
+	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 seed=2 deaths=6 "prune=$1" 256 >rows || { cat rows; return 1; }
+	awk '$1 == 256 { print $8 }' rows
+}
+
+test_expect 'agents that have died before the end do not keep the others from asking' '
+	asked=$(moved 0)
+	not=$(moved 1000000000)
+	echo "$asked MB, $not without being asked"
+	awk "BEGIN { exit !($asked < 0.8 * $not) }"'
+
 test_if '[ -z "$SANITIZE" ]' 'memory is not counted, as the sanitizer has an allocator of its own' \
 	'half of the agents need no more memory in a job of 512 than in one of 32' '
 	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 32 512 >rows

@@ -116,7 +116,7 @@ static void collate_one(struct sim_agent *a)
 	int error;
 
 	if (run.prunes)
-		collate_prune(&a->transport, (uint64_t)run.job->prune);
+		collate_prune(&a->transport, (uint64_t)run.job->prune, a->gone, a->n_gone);
 	error = collate_run(&a->transport, a->mine, run.job->deadline_s, &whole, &numbers, &n);
 	a->at_collated = transport_now();
 	memory_add(-a->mine_bytes);
@@ -422,6 +422,7 @@ bool job_run(const struct job *j, struct job_result *r)
 	for (int i = 0; i < r->n; i++) {
 		free(run.agents[i].host);
 		free(run.agents[i].plan);
+		free(run.agents[i].gone);
 		profile_free(run.agents[i].mine);
 	}
 	world_end();

@@ -2,8 +2,10 @@
 #include "t/scale/sim/states.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "nodeagent/agent/job-end.h"
+#include "nodeagent/base/util.h"
 
 enum { TAG_STATE = 500, TAG_FINISH };
 
@@ -28,17 +30,35 @@ static void hear_states(struct transport *p, struct job_end *job)
 			job_end_take(job, i, "", 1);
 }
 
-static bool end_job(struct transport *p, const struct job_state *own, double until)
+/* The message: 1 if there is something to exchange, and who is gone. */
+static void take_finish(struct sim_agent *a, const uint32_t *words, size_t n)
 {
+	a->n_gone = n - 1;
+	a->gone = xcalloc(n, sizeof(*a->gone));
+	memcpy(a->gone, words + 1, a->n_gone * sizeof(*a->gone));
+}
+
+static bool end_job(struct sim_agent *a, const struct job_state *own, double until)
+{
+	struct transport *p = &a->transport;
 	struct job_end *job = job_end_new(p->size, 0);
+	uint32_t *gone, *words;
+	size_t n;
 	bool exchange;
 
 	job_end_take(job, 0, own, sizeof(*own));
 	while (!job_end_reached(job, &each_tells, 0) && transport_now() < until)
 		hear_states(p, job);
 	exchange = job_end_exchange(job);
+	gone = job_end_gone(job, &n);
 	job_end_free(job);
-	transport_to_all(p, TAG_FINISH, &exchange, sizeof(exchange), until);
+	words = xcalloc(n + 1, sizeof(*words));
+	words[0] = exchange;
+	memcpy(words + 1, gone, n * sizeof(*words));
+	take_finish(a, words, n + 1);
+	transport_to_all(p, TAG_FINISH, words, (n + 1) * sizeof(*words), until);
+	free(words);
+	free(gone);
 	return exchange;
 }
 
@@ -53,10 +73,11 @@ bool states_end(struct sim_agent *a, bool sends, double deadline_s)
 	int who;
 
 	if (!p->rank)
-		return end_job(p, &done, until);
+		return end_job(a, &done, until);
 	transport_to_root(p, TAG_STATE, &done, sizeof(done), true, HOLD_S, until);
 	if (!transport_receive(p, 0, 0, TAG_FINISH, &buf, &bytes, &who, until)) {
-		exchange = *(bool *)buf;
+		exchange = *(uint32_t *)buf;
+		take_finish(a, buf, bytes / sizeof(uint32_t));
 		free(buf);
 	}
 	return exchange;

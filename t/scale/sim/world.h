@@ -69,6 +69,8 @@ struct sim_agent {
 	size_t plan_bytes;
 	char *host;
 	bool collated, complete;
+	uint32_t *gone; /* agents, when agent 0 said that the job is over */
+	size_t n_gone;
 	uint64_t numbers; /* a sum over the numbers of call paths that it was given; 0: none */
 	double at_end, at_directory, at_collated, at_summary, at_bye;
 	struct transport_counts at_end_counts;

@@ -3,6 +3,7 @@
 #include "nodeagent/agent/job-end.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include "t/lib/suite.h"
 
 static const struct job_rule usual;
@@ -41,6 +42,8 @@ START_TEST(there_is_something_to_exchange)
 {
 	struct job_end *j = job_end_new(3, 100);
 	struct job_state s = {JOB_DONE, 2, 4, 2, 0, 0};
+	uint32_t *gone;
+	size_t n_gone;
 
 	ck_assert(!job_end_exchange(j));
 	job_end_take(j, 0, &s, sizeof(s));
@@ -58,8 +61,15 @@ START_TEST(there_is_something_to_exchange)
 	job_end_take(j, 2, &s, sizeof(s));
 	ck_assert_uint_eq(job_end_paths(j), 14);
 	ck_assert(!job_end_exchange(j));
+	gone = job_end_gone(j, &n_gone);
+	ck_assert_uint_eq(n_gone, 0);
+	free(gone);
 	say(j, 2, JOB_GONE, 0, 0, 0);
 	ck_assert(job_end_exchange(j));
+	gone = job_end_gone(j, &n_gone);
+	ck_assert_uint_eq(n_gone, 1);
+	ck_assert_uint_eq(gone[0], 2);
+	free(gone);
 	job_end_free(j);
 }
 END_TEST
