@@ -603,12 +603,12 @@ static bool sample_run(
 		make_run(r, s);
 	if (s->run == VFD_NONE || pops_base(r, s))
 		return false;
-	differences = vfd_run(l, s->run, s->place[from].stack, from, n, time_of(r, word));
+	differences = vfd_put_run(l, s->run, s->place[from].stack, from, n, time_of(r, word));
 	if (!differences)
 		return false;
 	/* a block may have begun at the first one */
 	r->sequences->code->times(differences, word, n, r->high, l->units);
-	vfd_run_done(l, s->place[to].stack, n, time_of(r, word + n - 1));
+	vfd_put_run_done(l, s->place[to].stack, n, time_of(r, word + n - 1));
 	return true;
 }
 

@@ -29,7 +29,7 @@ void sequences_free(struct sequences *all);
 /*
  * Takes as many of the words before `end` as sequences know, which may be none; what is new is
  * learnt. r->slow is 0, no module was unloaded, and no call or all calls are sampled; these then go
- * to the sampling file, as runs that it has got before (vfd_run()). Returns the number of
+ * to the sampling file, as runs that it has got before (vfd_put_run()). Returns the number of
  * words; r->now, r->top and the calls in r->counts are up to date. (Where time goes backwards,
  * r->now is the latest; the other way does not look at each word for it.)
  */

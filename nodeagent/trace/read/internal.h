@@ -90,7 +90,7 @@ struct vfd_file {
 	struct vfd_observable *observables;
 	size_t n_texts, n_processes, n_threads, n_functions, n_comms, n_objects;
 	size_t cap_objects, n_counters, n_observables;
-	size_t all_stacks; /* room in the tables of all tracks */
+	size_t all_stacks, all_runs; /* room in the tables of all tracks */
 	struct read_pair *pairs;
 	size_t n_pairs, cap_pairs;
 	bool pairs_loaded;

@@ -8,8 +8,11 @@
 /* The run with this number, from 0; NULL: the file cannot have so many. */
 static struct read_run *run_at(struct vfd_file *f, struct read_track *l, uint64_t number)
 {
-	if (!reader_possible(f, number))
+	const uint64_t more = number < l->n_runs ? 0 : number + 1 - l->n_runs;
+
+	if (!reader_possible(f, number) || !reader_possible(f, f->all_runs + more))
 		return NULL;
+	f->all_runs += more;
 	while (l->n_runs <= number)
 		*APPEND(l->runs, l->n_runs, l->cap_runs) = (struct read_run){0};
 	return &l->runs[number];

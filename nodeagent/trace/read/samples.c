@@ -88,10 +88,12 @@ static int mark(struct samples *s, struct sample *e)
 		leave_stack(s, e->stack);
 		break;
 	case VFD_MARK_ENTER_ASIDE:
-		if (s->n_paths == READER_SEGMENTS_MOST)
-			return -1;
 		e->aside = true;
 		e->stack = known(s, number);
+		if (!s->track) /* it is not known when a path ends */
+			break;
+		if (s->n_paths == READER_SEGMENTS_MOST)
+			return -1;
 		s->paths[s->n_paths++] = (struct read_path){e->stack, e->stack};
 		break;
 	case VFD_MARK_GAP:

@@ -3,6 +3,8 @@
  * Runs of a track. The file has each once, in a block that is written before the first block of
  * samples that refers to it; a reader takes all such blocks first.
  */
+#include <stdlib.h>
+
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/write/internal.h"
 
@@ -81,6 +83,6 @@ void track_push_runs(struct track *l)
 		l->writer->sequence--;
 		return;
 	}
-	p->used = 0;
-	p->records = 0;
+	free(p->bytes); /* most come when a thread begins */
+	*p = (struct vfd_page){0};
 }

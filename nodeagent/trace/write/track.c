@@ -152,7 +152,10 @@ void track_push(struct track *l)
 	l->blocks++;
 	l->writer->events += b->records;
 	l->writer->track_end = l->fast.units;
-	if (!vfd_write_block(l->writer, b)) {
+	/* without its runs nobody can read it: that of its number is missing in the file */
+	if (l->runs.records)
+		l->writer->sequence++;
+	if (l->runs.records || !vfd_write_block(l->writer, b)) {
 		l->writer->dropped_blocks++;
 		l->thinned += l->marked;
 	}
@@ -491,6 +494,8 @@ void track_recapitulate(struct track *l)
 	l->fast = before.fast;
 	l->n_suspended = before.n_suspended;
 	l->blocks = before.blocks;
+	l->coding = before.coding;
+	l->coded = before.coded;
 	l->recap = false;
 }
 

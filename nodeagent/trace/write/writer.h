@@ -183,10 +183,10 @@ bool vfd_run_room(struct vfd_track *l, unsigned n, uint64_t ticks);
  * The events [first, first + n) of a run, which may be n or the rest of it, where `from' is the
  * innermost open stack before them. ticks: of the first one. Returns where the caller puts n
  * differences of ticks, each since the event before, that of the first since l->units; then it
- * calls vfd_run_done(). NULL: they are to be given one by one.
+ * calls vfd_put_run_done(). NULL: they are to be given one by one.
  */
-static inline uint32_t *vfd_run(struct vfd_track *l, uint32_t run, uint32_t from, unsigned first,
-	unsigned n, uint64_t ticks)
+static inline uint32_t *vfd_put_run(struct vfd_track *l, uint32_t run, uint32_t from,
+	unsigned first, unsigned n, uint64_t ticks)
 {
 	if (l->current != from)
 		return NULL;
@@ -211,7 +211,8 @@ static inline uint32_t *vfd_run(struct vfd_track *l, uint32_t run, uint32_t from
 }
 
 /* The last of n events was at these ticks, and `current' is the innermost open stack now. */
-static inline void vfd_run_done(struct vfd_track *l, uint32_t current, unsigned n, uint64_t ticks)
+static inline void vfd_put_run_done(
+	struct vfd_track *l, uint32_t current, unsigned n, uint64_t ticks)
 {
 	l->difference += n;
 	l->current = current;

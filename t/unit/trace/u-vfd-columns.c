@@ -9,7 +9,9 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/block.h"
 #include "nodeagent/trace/read/file.h"
+#include "nodeagent/trace/format.h"
 #include "nodeagent/trace/time-column.h"
+#include "nodeagent/trace/varint.h"
 #include "nodeagent/trace/write/keep.h"
 #include "t/lib/suite.h"
 
@@ -237,7 +239,7 @@ static void put_one(struct vfd_track *l, uint32_t stack, uint64_t time)
 static bool put_part(struct vfd_track *l, const struct run *run, unsigned first, unsigned n)
 {
 	const uint64_t first_time = pass_time();
-	uint32_t *to = vfd_run(l, run->number, current, first, n - first, first_time);
+	uint32_t *to = vfd_put_run(l, run->number, current, first, n - first, first_time);
 	uint64_t before = l->units;
 
 	for (unsigned i = first; i < n; i++) {
@@ -252,7 +254,7 @@ static bool put_part(struct vfd_track *l, const struct run *run, unsigned first,
 		give(run->stacks[i], time);
 	}
 	if (to)
-		vfd_run_done(l, current, n - first, ticks);
+		vfd_put_run_done(l, current, n - first, ticks);
 	return to;
 }
 
@@ -512,11 +514,88 @@ START_TEST(runs_that_are_lost)
 }
 END_TEST
 
+/* Adds a block to bytes[]. */
+static void add_block(enum vfd_kind kind, uint32_t track, const void *payload, size_t n)
+{
+	static uint64_t sequence;
+	struct vfd_block *b = (struct vfd_block *)(bytes + n_bytes);
+
+	ck_assert_uint_lt(n_bytes + sizeof(*b) + n + 64, sizeof(bytes));
+	*b = (struct vfd_block){.kind = kind,
+		.track = track,
+		.bytes = (uint32_t)n,
+		.records = kind == VFD_BLOCK_RUNS,
+		.sequence = sequence++};
+	memcpy(b + 1, payload, n);
+	n_bytes += vfd_block_seal(b);
+}
+
+/* Many tracks cannot each have as many runs as the whole file has room for. */
+START_TEST(runs_of_all_tracks_are_bounded)
+{
+	const struct vfd_preamble preamble = {VFD_MAGIC, VFD_VERSION, 0, VFD_BYTE_ORDER};
+	struct vfd_file *f;
+	char *error;
+	size_t n;
+
+	memcpy(bytes, &preamble, sizeof(preamble));
+	n_bytes = sizeof(preamble);
+	add_block(VFD_BLOCK_HEADER, VFD_NO_TRACK, "\1", 1);
+	for (uint32_t track = 0; track < 2000; track++) {
+		unsigned char run[3 * VARINT_MAX];
+		unsigned char *end = varint_put(run, 12000);
+
+		end = varint_put(varint_put(end, 0), 0);
+		add_block(VFD_BLOCK_RUNS, track, run, (size_t)(end - run));
+	}
+	f = vfd_open_bytes(bytes, n_bytes, "many", &error);
+	ck_assert_msg(f, "%s", error);
+	vfd_damage(f, &n);
+	ck_assert_uint_gt(n, 0);
+	vfd_close(f);
+}
+END_TEST
+
+/* A block with more tasks than can be suspended at a time, each of which calls something, and then
+ * a new stack: the reader, which looks for stacks first, does not know when tasks end. */
+START_TEST(many_tasks_in_a_block)
+{
+	struct vfd_track *l;
+	struct vfd_writer *w;
+	struct vfd_file *f;
+	uint32_t task, called, late;
+	char *error;
+	size_t n;
+
+	state = 1;
+	w = begin_file(&l, 0);
+	task = vfd_stack_new(l, 0, 0);
+	called = vfd_stack_new(l, task, 0);
+	late = vfd_stack_new(l, 0, 0);
+	for (int i = 0; i < 400; i++) {
+		vfd_enter_aside(l, task, ticks += 10);
+		vfd_enter(l, called, ticks += 10);
+		vfd_exit(l, called, ticks += 10);
+		vfd_exit(l, task, ticks += 10);
+	}
+	vfd_enter(l, late, ticks += 10);
+	vfd_exit(l, late, ticks += 10);
+	ck_assert_int_eq(vfd_writer_close(w, ticks, 10), 0);
+	f = vfd_open(path, &error);
+	ck_assert_msg(f, "%s", error);
+	vfd_damage(f, &n);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_uint_eq(read_all(f), 4 * 400 + 2);
+	vfd_close(f);
+	unlink(path);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {times_come_back, times_are_short,
 		impossible_times_are_refused, runs_come_back, runs_are_kept, nonsense_is_no_harm,
-		runs_that_are_lost};
+		runs_that_are_lost, runs_of_all_tracks_are_bounded, many_tasks_in_a_block};
 	Suite *s = suite_create("columns");
 	TCase *t = tcase_create("columns");
 
