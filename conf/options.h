@@ -78,7 +78,7 @@ X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
   "Functions and regions that are not in the profile: their time is that of their callers.") \
 X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \
   "Functions and regions deeper than this, with main at 1, are not in the profile; 0: all are.") \
-X(AUTO_BOOL, profile_prune, "profile.prune", "auto", 0, 0, NULL, false, \
+X(AUTO_BOOL, profile_prune, "profile.prune", "false", 0, 0, NULL, false, \
   "Add up call paths with little time in the summary; auto: if there are more than 1000000.") \
 \
 X(PATTERNS, filter_only, "filter.only", "", 0, 0, NULL, false, \
