@@ -10,7 +10,8 @@ struct block {
 	struct node_memory *of; /* NULL: it was freed before it was seen, or the place is free */
 	double bytes, count;	/* that it stands for */
 	double variance;
-	uint64_t ticks; /* of its allocation, or its end */
+	uint64_t before; /* the largest of its path before it */
+	uint64_t ticks;	 /* of its allocation, or its end */
 	uint32_t thread;
 	uint32_t stretch; /* of its allocation, or its end */
 	uint32_t next;	  /* free place: 1 + the next one */
@@ -130,6 +131,7 @@ void memory_allocated(struct memory *m, struct node_memory **at, const struct me
 		.bytes = bytes,
 		.count = count,
 		.variance = variance,
+		.before = to->largest,
 		.ticks = r->ticks,
 		.thread = r->thread,
 		.stretch = r->stretch,
@@ -177,7 +179,7 @@ void memory_freed(struct memory *m, const struct memory_record *r)
 }
 
 /* Adds the allocation of a live block to a path; sign -1: takes it off. */
-static void count_block(struct node_memory *to, const struct block *b, int sign)
+static void count_block(struct node_memory *to, struct block *b, int sign)
 {
 	const uint64_t size = (uint64_t)(b->bytes / b->count + 0.5);
 
@@ -189,8 +191,12 @@ static void count_block(struct node_memory *to, const struct block *b, int sign)
 	to->variance += sign * b->variance;
 	if (b->mapped)
 		to->mapped += (uint64_t)sign * size;
-	if (sign > 0)
+	if (sign > 0) {
+		b->before = to->largest;
 		to->largest = MAX(to->largest, size);
+	} else if (to->largest == size) { /* none after it was larger */
+		to->largest = MIN(size, b->before);
+	}
 }
 
 void memory_belongs(struct memory *m, struct node_memory **at, uint32_t block)

@@ -137,6 +137,21 @@ START_TEST(a_block_belongs_to_another_path)
 }
 END_TEST
 
+START_TEST(the_largest_goes_with_its_path)
+{
+	in(A);
+	allocate(1, 5000, 0, true);
+	allocate(2, 9000, 0, true);
+	in(B);
+	belongs(2);
+	out(B);
+	out(A);
+	end();
+	ck_assert_uint_eq(of(A)->largest, 5000);
+	ck_assert_uint_eq(node_memory_now(AT(A, B)->extra->memory)->largest, 9000);
+}
+END_TEST
+
 START_TEST(what_the_kernel_gave_belongs_to_another_path)
 {
 	in(A);
@@ -306,10 +321,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {blocks_of_two_paths, freed_before_it_was_allocated,
-		a_block_belongs_to_another_path, what_the_kernel_gave_belongs_to_another_path,
-		ages_of_what_is_live, samples_stand_for_others, what_the_kernel_gave, chances,
-		blocks_without_a_number, a_number_twice, totals_of_threads, absurd_sizes,
-		joined_paths, without_memory};
+		a_block_belongs_to_another_path, the_largest_goes_with_its_path,
+		what_the_kernel_gave_belongs_to_another_path, ages_of_what_is_live,
+		samples_stand_for_others, what_the_kernel_gave, chances, blocks_without_a_number,
+		a_number_twice, totals_of_threads, absurd_sizes, joined_paths, without_memory};
 	Suite *s = suite_create("replay-memory");
 	TCase *c = tcase_create("replay-memory");
 
