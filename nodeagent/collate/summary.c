@@ -16,11 +16,11 @@ struct named {
 	bool pruned;
 };
 
-/* An element of `agents'. */
+/* An element of `agents'. One without processes has written no profile. */
 static void read_agent(struct json_in *j, struct named *to)
 {
 	const size_t before = to->hosts.n;
-	bool missing = false;
+	bool none = false;
 	const char *key;
 
 	json_in_object(j);
@@ -28,11 +28,13 @@ static void read_agent(struct json_in *j, struct named *to)
 		if (!strcmp(key, "host"))
 			json_in_text(j, &to->hosts);
 		else if (!strcmp(key, "missing"))
-			missing = json_in_value(j, &to->hosts).integer;
+			none |= json_in_value(j, &to->hosts).integer != 0;
+		else if (!strcmp(key, "processes"))
+			none |= json_in_value(j, &to->hosts).integer == 0;
 		else
 			json_in_skip(j);
 	}
-	if (missing)
+	if (none)
 		to->hosts.n = before;
 }
 

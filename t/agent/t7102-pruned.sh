@@ -106,6 +106,13 @@ test_expect 'without prune the agents write what vftr collate writes without it'
 	VFTR_SET=profile.prune=false "$VFTR" collate -o whole-again whole
 	cmp whole/app-scale_all.json whole-again/app-scale_all.json'
 
+test_expect 'an agent without processes has no node profile, which is not missed' '
+	mkdir idle
+	cp pruned/app-scale_node?.vfp idle
+	json pruned/app-scale_all.json ".agents += [{host: \"node4\", processes: 0}]" >idle/app-scale_all.json
+	"$VFTR" show --by-path --json idle/app-scale_all.json >idle-shown
+	cmp shown idle-shown'
+
 test_expect 'a node profile that is not there is named' '
 	mkdir part
 	cp pruned/app-scale_all.json pruned/app-scale_node1.vfp pruned/app-scale_node3.vfp part
