@@ -50,7 +50,7 @@ test_expect 'the summary has few rows, and says so' '
 		(.pruned.rows_s - ([\$o[].t_excl_s] | add) | fabs) < 1e-6")"
 	head -n 40 pruned/app-scale_all.log
 	grep -q "^Of $paths call paths those with less than .*, with all that they call,$" pruned/app-scale_all.log
-	grep -q "^are [0-9]* rows .* here, with .*; the node profiles have all\.$" pruned/app-scale_all.log'
+	grep -q "^are in [0-9]* rows .* here, with .*; the node profiles have all\.$" pruned/app-scale_all.log'
 
 test_expect 'vftr collate of the node profiles gives the identical summary' '
 	collate true again

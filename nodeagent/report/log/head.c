@@ -228,9 +228,10 @@ static void print_pruned(FILE *f, const struct profile *p)
 	if (p->n_pruned)
 		fprintf(f,
 			"Of %" PRIu64 " call paths those with less than %s, with all that they "
-			"call,\nare %zu rows \"" PRUNED_NAME "\" here, with %s; "
+			"call,\nare in %zu %s \"" PRUNED_NAME "\" here, with %s; "
 			"the node profiles have all.\n",
 			p->pruned->paths, quantity_seconds(p->pruned->below_ns * 1e-9).text, sum.n,
+			one_or_many(sum.n, "row", "rows"),
 			quantity_seconds(sum.excl_ns * 1e-9).text);
 }
 
