@@ -12,6 +12,8 @@
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"
+#include "shm/construct.h"
+#include "shm/locks.h"
 
 /* Stacks, callers first. */
 static uint32_t *callers_first(const struct profile *p)
@@ -27,6 +29,58 @@ static uint32_t *callers_first(const struct profile *p)
 	free(items);
 	free(depth);
 	return order;
+}
+
+/* ---- kinds of rows ---------------------------------------------------------------------- */
+
+static const char *const row_names[] = {
+#define ROW_NAME(kind, name) name,
+	PRUNED_KINDS(ROW_NAME)
+#undef ROW_NAME
+};
+
+static const char *const openmp_waits[] = {
+#define WAIT(kind, name, waits) (waits) ? (name) : NULL,
+	CONSTRUCTS(WAIT)
+#undef WAIT
+};
+
+bool is_pruned_name(const char *name)
+{
+	return ANY(i, PRUNED_KINDS_END, !strcmp(name, row_names[i]));
+}
+
+enum pruned_kind pruned_kind(const char *name)
+{
+	const size_t bytes = strcspn(name, "@");
+
+	for (size_t i = 0; i < PRUNED_KINDS_END; i++)
+		if (!strcmp(name, row_names[i]))
+			return (enum pruned_kind)i;
+	if (!strncmp(name, "MPI_", 4))
+		return PRUNED_MPI;
+	if (!strcmp(name, "(idle)"))
+		return PRUNED_IDLE;
+	if (lock_waits_in(name))
+		return PRUNED_LOCK_WAIT;
+	return ANY(i, ARRAY_SIZE(openmp_waits),
+		       openmp_waits[i] && strlen(openmp_waits[i]) == bytes &&
+			       !strncmp(name, openmp_waits[i], bytes))
+		       ? PRUNED_OPENMP_WAIT
+		       : PRUNED_FUNCTION;
+}
+
+/* Waits for locks in the libraries of MPI and OpenMP are those of their callers. */
+static enum pruned_kind kind_of(const struct profile *p, uint32_t stack)
+{
+	const struct profile_stack *s = &p->stacks[stack];
+	const enum pruned_kind kind = pruned_kind(p->names[s->name]);
+	enum pruned_kind caller;
+
+	if (kind != PRUNED_LOCK_WAIT || s->parent == PROFILE_NONE)
+		return kind;
+	caller = pruned_kind(p->names[p->stacks[s->parent].name]);
+	return caller == PRUNED_FUNCTION ? kind : caller;
 }
 
 /* ---- weights ---------------------------------------------------------------------------- */
@@ -82,10 +136,10 @@ struct pruning {
 	uint32_t *order;  /* callers first */
 	uint32_t *top;	  /* by stack: itself if it is kept, else the next caller that is */
 	uint32_t *row;	  /* by stack: its row */
-	uint32_t *others; /* by kept stack: the row of those below it; PROFILE_NONE: none */
+	uint32_t *others; /* by kept stack and kind: the row of those below; PROFILE_NONE: none */
 	struct profile_stack *out; /* rows */
 	uint32_t n_out;
-	uint32_t others_name; /* PRUNED_NAME in names[] */
+	uint32_t others_name[PRUNED_KINDS_END]; /* in names[] */
 	bool any;
 };
 
@@ -96,7 +150,7 @@ static void settle_kept(struct pruning *x, bool *keep)
 
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		if (p->stacks[i].parent != PROFILE_NONE)
-			keep[i] &= strcmp(p->names[p->stacks[i].name], PRUNED_NAME) != 0;
+			keep[i] &= !is_pruned_name(p->names[p->stacks[i].name]);
 		else
 			keep[i] = true;
 	for (size_t k = p->n_stacks; k-- > 0;) {
@@ -113,12 +167,12 @@ static void settle_kept(struct pruning *x, bool *keep)
 	}
 }
 
-/* The hash of PRUNED_NAME below stack i. */
-static uint64_t others_hash(const struct profile *p, uint32_t i)
+/* The hash of the others of a kind below stack i. */
+static uint64_t others_hash(const struct profile *p, uint32_t i, enum pruned_kind kind)
 {
 	struct stack_hash h = STACK_HASH_BEGIN;
 
-	stack_hash_add(&h, PRUNED_NAME, strlen(PRUNED_NAME));
+	stack_hash_add(&h, row_names[kind], strlen(row_names[kind]));
 	for (; i != PROFILE_NONE; i = p->stacks[i].parent) {
 		const char *name = p->names[p->stacks[i].name];
 
@@ -133,23 +187,25 @@ static uint64_t others_hash(const struct profile *p, uint32_t i)
 static void add_to_others(struct pruning *x, uint32_t i, uint32_t to)
 {
 	const struct profile_schema *s = &profile_schema[PROFILE_STACKS];
+	const enum pruned_kind kind = kind_of(x->p, i);
+	uint32_t *at = &x->others[(size_t)to * PRUNED_KINDS_END + kind];
 	struct profile_stack one = x->p->stacks[i], *row;
 
 	one.ranks = one.rank_min = one.rank_max = 0;
 	one.excl_min_ns = one.excl_max_ns = 0;
 	one.excl_sumsq_ns2 = 0;
 	one.incl_ns = one.excl_ns;
-	if (x->others[to] == PROFILE_NONE) {
-		x->others[to] = x->n_out;
+	if (*at == PROFILE_NONE) {
+		*at = x->n_out;
 		row = &x->out[x->n_out++];
 		*row = one;
-		row->hash = others_hash(x->p, to);
+		row->hash = others_hash(x->p, to, kind);
 		row->parent = x->row[to];
-		row->name = x->others_name;
+		row->name = x->others_name[kind];
 	} else {
-		profile_record_add(s, &x->out[x->others[to]], &one);
+		profile_record_add(s, &x->out[*at], &one);
 	}
-	x->row[i] = x->others[to];
+	x->row[i] = *at;
 }
 
 static void make_rows(struct pruning *x)
@@ -270,14 +326,14 @@ static void settle_names(struct profile *p)
 }
 
 /* The last of names[], unless it is there. */
-static uint32_t add_others_name(struct profile *p)
+static uint32_t add_others_name(struct profile *p, const char *row)
 {
-	char **is = FIND(name, p->names, p->n_names, !strcmp(*name, PRUNED_NAME));
+	char **is = FIND(name, p->names, p->n_names, !strcmp(*name, row));
 
 	if (is)
 		return (uint32_t)(is - p->names);
 	p->names = xrealloc(p->names, (p->n_names + 1) * sizeof(*p->names));
-	p->names[p->n_names] = xstrdup(PRUNED_NAME);
+	p->names[p->n_names] = xstrdup(row);
 	return (uint32_t)p->n_names++;
 }
 
@@ -289,6 +345,25 @@ static void note_pruned(struct profile *p, uint64_t below_ns, uint64_t paths)
 	r->paths = MAX(r->paths, paths);
 }
 
+static void add_up(struct pruning *x)
+{
+	struct profile *p = x->p;
+	const size_t n = p->n_stacks;
+
+	for (size_t i = 0; i < PRUNED_KINDS_END; i++)
+		x->others_name[i] = add_others_name(p, row_names[i]);
+	x->out = xcalloc(n, sizeof(*x->out));
+	forget_late(x);
+	make_rows(x);
+	sort_rows(p, x->row, n);
+	for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
+		if (has_stacks(&profile_schema[i])) {
+			profile_renumber_stacks(p, i, x->row);
+			profile_combine(p, i);
+		}
+	settle_names(p);
+}
+
 void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t paths)
 {
 	const size_t n = p->n_stacks;
@@ -296,23 +371,13 @@ void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t pat
 		.order = callers_first(p),
 		.top = xcalloc(n + 1, sizeof(*x.top)),
 		.row = xcalloc(n + 1, sizeof(*x.row)),
-		.others = xmalloc(n * sizeof(*x.others) + 1)};
+		.others = xmalloc(n * sizeof(*x.others) * PRUNED_KINDS_END + 1)};
 
-	memset(x.others, 0xff, n * sizeof(*x.others));
+	memset(x.others, 0xff, n * sizeof(*x.others) * PRUNED_KINDS_END);
 	profile_drop_processes(p);
 	settle_kept(&x, keep);
 	if (x.any) {
-		x.others_name = add_others_name(p);
-		x.out = xcalloc(n, sizeof(*x.out));
-		forget_late(&x);
-		make_rows(&x);
-		sort_rows(p, x.row, n);
-		for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
-			if (has_stacks(&profile_schema[i])) {
-				profile_renumber_stacks(p, i, x.row);
-				profile_combine(p, i);
-			}
-		settle_names(p);
+		add_up(&x);
 		note_pruned(p, below_ns, paths);
 	}
 	free(x.order);
@@ -326,7 +391,7 @@ struct pruned_rows pruned_rows(const struct profile *p)
 	struct pruned_rows sum = {0};
 
 	for (size_t i = 0; p->n_pruned && i < p->n_stacks; i++)
-		if (!strcmp(p->names[p->stacks[i].name], PRUNED_NAME)) {
+		if (is_pruned_name(p->names[p->stacks[i].name])) {
 			sum.n++;
 			sum.excl_ns += p->stacks[i].excl_ns;
 		}

@@ -25,6 +25,30 @@ struct conf;
 struct profile;
 
 #define PRUNED_NAME "(other call paths)"
+
+/*
+ * _(KIND, name): rows of their own below one caller, so that tables that go by the functions' names
+ * still tell waits and MPI from computing. All names end with PRUNED_NAME. MPI and OPENMP begin
+ * with what names of their functions begin with.
+ */
+#define PRUNED_KINDS(_)                                                                            \
+	_(FUNCTION, PRUNED_NAME)                                                                   \
+	_(MPI, "MPI_* " PRUNED_NAME)                                                               \
+	_(OPENMP_WAIT, "omp_* waits " PRUNED_NAME)                                                 \
+	_(IDLE, "(idle) " PRUNED_NAME)                                                             \
+	_(LOCK_WAIT, "lock waits " PRUNED_NAME)
+
+enum pruned_kind {
+#define PRUNED_KIND(kind, name) PRUNED_##kind,
+	PRUNED_KINDS(PRUNED_KIND)
+#undef PRUNED_KIND
+		PRUNED_KINDS_END
+};
+
+/* The kind of row to which a function's call paths are added up, by its name; a row has its own. */
+enum pruned_kind pruned_kind(const char *name);
+/* True for the names of such rows. */
+bool is_pruned_name(const char *name);
 #define PRUNE_PART  100000u
 #define PRUNE_NEVER UINT64_MAX /* for `from' */
 
@@ -49,7 +73,7 @@ static inline uint64_t prune_add(uint64_t a, uint64_t b)
  */
 void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t paths);
 
-/* The rows PRUNED_NAME of a profile. */
+/* The rows of PRUNED_KINDS in a profile. */
 struct pruned_rows {
 	size_t n;
 	uint64_t excl_ns;

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/report/report.h"
-#include "shm/construct.h"
-#include "shm/locks.h"
 
 #define WORTH_RUN  0.01 /* of the run: an imbalance that costs less is not shown */
 #define STARVED	   0.1	/* of its time, a rank that waits for a CPU */
@@ -31,19 +30,6 @@ bool digest_is_start_or_end(const char *name)
 	return ANY(i, ARRAY_SIZE(names), !strcmp(name, names[i]));
 }
 
-static bool is_openmp_wait(const char *name)
-{
-	static const char *const names[] = {
-#define WAIT(kind, name, waits) (waits) ? (name) : NULL,
-		CONSTRUCTS(WAIT)
-#undef WAIT
-	};
-	size_t bytes = strcspn(name, "@");
-
-	return ANY(i, ARRAY_SIZE(names),
-		names[i] && strlen(names[i]) == bytes && !strncmp(name, names[i], bytes));
-}
-
 /* Those that never ended are in no table of locks. */
 bool digest_has_locks(const struct profile *p)
 {
@@ -56,13 +42,18 @@ bool digest_has_locks(const struct profile *p)
 
 enum digest_part digest_part_of(bool has_locks, const char *name)
 {
-	if (!strncmp(name, "MPI_", 4))
-		return digest_is_start_or_end(name) ? DIGEST_MPI_ENDS : DIGEST_MPI;
-	if (!strcmp(name, "(idle)"))
-		return DIGEST_OPENMP_IDLE;
-	if (has_locks && lock_waits_in(name))
-		return DIGEST_LOCK_WAIT;
-	return is_openmp_wait(name) ? DIGEST_OPENMP_WAIT : DIGEST_COMPUTING;
+	static const enum digest_part parts[] = {
+		[PRUNED_FUNCTION] = DIGEST_COMPUTING,
+		[PRUNED_MPI] = DIGEST_MPI,
+		[PRUNED_OPENMP_WAIT] = DIGEST_OPENMP_WAIT,
+		[PRUNED_IDLE] = DIGEST_OPENMP_IDLE,
+		[PRUNED_LOCK_WAIT] = DIGEST_LOCK_WAIT,
+	};
+	const enum digest_part part = parts[pruned_kind(name)];
+
+	if (digest_is_start_or_end(name))
+		return DIGEST_MPI_ENDS;
+	return part == DIGEST_LOCK_WAIT && !has_locks ? DIGEST_COMPUTING : part;
 }
 
 /* Waits for locks in the libraries of MPI and OpenMP are those of their callers. */

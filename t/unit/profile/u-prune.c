@@ -122,6 +122,41 @@ START_TEST(what_is_named_stays)
 }
 END_TEST
 
+/* Tables that go by names still tell MPI and waits from functions; what waits for a lock in MPI
+ * waits for MPI. */
+START_TEST(waits_have_rows_of_their_own)
+{
+	static const char *const rows[] = {PRUNED_NAME, "MPI_* " PRUNED_NAME,
+		"omp_* waits " PRUNED_NAME, "(idle) " PRUNED_NAME, "lock waits " PRUNED_NAME};
+	struct profile *p = simple();
+	const uint32_t main = find_stack(p, "main<init");
+	uint32_t send = timed(p, main, "MPI_Send", 70);
+
+	timed(p, send, "pthread_mutex_lock", 7);
+	timed(p, main, "omp_barrier@a.c:1", 600);
+	timed(p, main, "omp_for@a.c:1", 50);
+	timed(p, main, "(idle)", 40);
+	timed(p, main, "sem_wait", 30);
+	sort_random_stacks(p);
+	for (int i = 0; i < 2; i++) { /* the second time all that is pruned is so already */
+		prune_job(p, 0);
+		assert_valid(p);
+		ck_assert_uint_eq(p->n_stacks, 3 + ARRAY_SIZE(rows));
+		for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
+			static const uint64_t ns[] = {12550, 77, 600, 40, 30};
+			char *path = xasprintf("%s<main<init", rows[k]);
+
+			ck_assert_uint_eq(stack_at(p, path)->excl_ns, ns[k]);
+			ck_assert_int_eq(pruned_kind(rows[k]), k);
+			free(path);
+		}
+	}
+	ck_assert_uint_eq(pruned_rows(p).n, ARRAY_SIZE(rows));
+	ck_assert_uint_eq(pruned_rows(p).excl_ns, 13297);
+	profile_free(p);
+}
+END_TEST
+
 /* Half of the call paths have next to no time. */
 static struct profile *uneven(uint32_t state, uint32_t node)
 {
@@ -257,6 +292,7 @@ int main(void)
 	tcase_add_test(c, few_paths_stay);
 	tcase_add_test(c, a_caller_has_the_time_of_what_it_calls);
 	tcase_add_test(c, what_is_named_stays);
+	tcase_add_test(c, waits_have_rows_of_their_own);
 	tcase_add_loop_test(c, pruned_before_or_after_merging, 1, 60);
 	tcase_add_loop_test(c, all_sums_stay, 1, 20);
 	suite_add_tcase(s, c);

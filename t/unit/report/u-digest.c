@@ -6,6 +6,7 @@
 
 #include "nodeagent/base/table.h"
 #include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/prune.h"
 #include "nodeagent/report/digest.h"
 #include "t/lib/suite.h"
 
@@ -510,6 +511,18 @@ START_TEST(of_everything)
 }
 END_TEST
 
+/* profile/prune.h: their names are no functions', but the time is for the same. */
+START_TEST(parts_of_what_is_added_up)
+{
+	ck_assert_int_eq(digest_part_of(true, PRUNED_NAME), DIGEST_COMPUTING);
+	ck_assert_int_eq(digest_part_of(true, "MPI_* " PRUNED_NAME), DIGEST_MPI);
+	ck_assert_int_eq(digest_part_of(true, "omp_* waits " PRUNED_NAME), DIGEST_OPENMP_WAIT);
+	ck_assert_int_eq(digest_part_of(true, "(idle) " PRUNED_NAME), DIGEST_OPENMP_IDLE);
+	ck_assert_int_eq(digest_part_of(true, "lock waits " PRUNED_NAME), DIGEST_LOCK_WAIT);
+	ck_assert_int_eq(digest_part_of(false, "lock waits " PRUNED_NAME), DIGEST_COMPUTING);
+}
+END_TEST
+
 START_TEST(json_has_the_numbers)
 {
 	ring();
@@ -564,7 +577,8 @@ int main(void)
 		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
 		of_a_guess_for_each_rank, of_several_paths, of_an_even_job, of_deaths_and_losses,
 		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
-		of_everything, json_has_the_numbers, layout_vftrace_has_none};
+		of_everything, parts_of_what_is_added_up, json_has_the_numbers,
+		layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
