@@ -301,6 +301,25 @@ static bool has_stacks(const struct profile_schema *s)
 	       ANY(i, s->n_fields, s->fields[i].ref == STACK || s->fields[i].ref == NEXT_STACK);
 }
 
+/* A rank of several paths would count several times. */
+static void forget_ranks(const struct pruning *x, const struct profile_schema *s)
+{
+	size_t n;
+	char *at = profile_records(x->p, s, &n);
+	const struct profile_field *end = s->fields + s->n_fields,
+				   *stack = FIND(f, s->fields, s->n_fields, f->ref == STACK);
+
+	for (const struct profile_field *f = s->fields; stack && f < end; f++)
+		for (size_t i = 0; f->role == SIZE && i < n; i++) {
+			char *record = at + i * s->bytes;
+			uint32_t of;
+
+			memcpy(&of, record + stack->offset, sizeof(of));
+			if (x->top[of] != of)
+				memset(record + f->offset, 0, sizeof(uint32_t));
+		}
+}
+
 static void settle_names(struct profile *p)
 {
 	uint32_t *number = xmalloc(p->n_names * sizeof(*number) + 1), n = 0;
@@ -354,6 +373,9 @@ static void add_up(struct pruning *x)
 		x->others_name[i] = add_others_name(p, row_names[i]);
 	x->out = xcalloc(n, sizeof(*x->out));
 	forget_late(x);
+	for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
+		if (has_stacks(&profile_schema[i]) && profile_schema[i].rest == PROCESS)
+			forget_ranks(x, &profile_schema[i]);
 	make_rows(x);
 	sort_rows(p, x->row, n);
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
@@ -374,9 +396,9 @@ void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t pat
 		.others = xmalloc(n * sizeof(*x.others) * PRUNED_KINDS_END + 1)};
 
 	memset(x.others, 0xff, n * sizeof(*x.others) * PRUNED_KINDS_END);
-	profile_drop_processes(p);
 	settle_kept(&x, keep);
 	if (x.any) {
+		profile_drop_processes(p);
 		add_up(&x);
 		note_pruned(p, below_ns, paths);
 	}

@@ -68,8 +68,9 @@ static inline uint64_t prune_add(uint64_t a, uint64_t b)
 /*
  * Leaves the stacks i with keep[i] and their callers, and adds the others up. keep[] is changed.
  * The number and times of a row PRUNED_NAME are sums over call paths, its inclusive time is its
- * exclusive one, and it is of no rank. Drops processes[] and the lists of single threads. below_ns,
- * paths: those of struct profile_pruned, which is only made if anything was added up.
+ * exclusive one, and it is of no rank: nor is what other lists have of it, as ranks are not known
+ * (0). If anything is added up, drops processes[] and the lists of single threads. below_ns, paths:
+ * those of struct profile_pruned, which is only made then.
  */
 void prune_others(struct profile *p, bool *keep, uint64_t below_ns, uint64_t paths);
 

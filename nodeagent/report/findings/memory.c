@@ -26,12 +26,13 @@ static double mean_age_s(const struct profile_memory *m)
 }
 
 /* Many blocks, a large part of all memory, even if the estimate is too high by as much as it may
- * be, that were allocated while the run went on. */
+ * be, that were allocated while the run went on. Call paths that were added up (prune.h) are of no
+ * ranks, and so leak nothing together. */
 static bool stays_live(const struct facts *facts, const struct profile_memory *m, uint64_t peaks)
 {
 	const double least = (double)m->live_bytes - (double)report_memory_error(m->live_variance);
 
-	return m->live_age_ns && m->live_blocks >= (uint64_t)LIVE_BLOCKS * m->ranks &&
+	return m->live_age_ns && m->ranks && m->live_blocks >= (uint64_t)LIVE_BLOCKS * m->ranks &&
 	       least >= LIVE_PART * (double)peaks &&
 	       mean_age_s(m) <= AGE_MOST * facts->p->runtime_s;
 }

@@ -157,6 +157,56 @@ START_TEST(waits_have_rows_of_their_own)
 }
 END_TEST
 
+static struct profile_memory *allocated(struct profile *p, const char *path, uint64_t bytes)
+{
+	struct profile_memory *m = ADD_ELEMENT(p, memory);
+
+	*m = (struct profile_memory){
+		.stack = find_stack(p, path), .ranks = 1, .allocations = 1, .bytes = bytes};
+	return m;
+}
+
+/* A rank would count for each of its paths. */
+START_TEST(no_ranks_are_known_of_what_is_added_up)
+{
+	struct profile *p = simple();
+
+	allocated(p, "once<main<init", 100);
+	allocated(p, "twice<main<init", 10);
+	allocated(p, "hot<main<init", 1);
+	prune_job(p, 0);
+	ck_assert_uint_eq(p->n_memory, 2);
+	EACH(const struct profile_memory, m, p->memory, p->n_memory) {
+		const bool is_hot = m->stack == find_stack(p, "hot<main<init");
+
+		ck_assert_uint_eq(m->bytes, is_hot ? 1 : 110);
+		ck_assert_uint_eq(m->ranks, is_hot ? 1 : 0);
+	}
+	profile_free(p);
+}
+END_TEST
+
+/* Where nothing is added up, processes and threads stay. */
+START_TEST(processes_stay_if_nothing_is_added_up)
+{
+	struct dice d = {.state = 7};
+	struct profile *p = random_profile_with_waits(&d, 0, 20, UINT64_MAX);
+	const struct profile *before = profile_copy(p);
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		p->stacks[i].excl_ns = 0;
+	for (size_t i = 0; i < p->n_gpu; i++)
+		p->gpu[i].ns = 0;
+	ck_assert_uint_gt(p->n_processes, 0);
+	prune_job(p, 0);
+	ck_assert_uint_eq(p->n_pruned, 0);
+	ck_assert_uint_eq(p->n_processes, before->n_processes);
+	ck_assert_uint_eq(p->n_thread_pairs, before->n_thread_pairs);
+	profile_free((struct profile *)before);
+	profile_free(p);
+}
+END_TEST
+
 /* Half of the call paths have next to no time. */
 static struct profile *uneven(uint32_t state, uint32_t node)
 {
@@ -293,6 +343,8 @@ int main(void)
 	tcase_add_test(c, a_caller_has_the_time_of_what_it_calls);
 	tcase_add_test(c, what_is_named_stays);
 	tcase_add_test(c, waits_have_rows_of_their_own);
+	tcase_add_test(c, no_ranks_are_known_of_what_is_added_up);
+	tcase_add_test(c, processes_stay_if_nothing_is_added_up);
 	tcase_add_loop_test(c, pruned_before_or_after_merging, 1, 60);
 	tcase_add_loop_test(c, all_sums_stay, 1, 20);
 	suite_add_tcase(s, c);

@@ -664,6 +664,10 @@ START_TEST(memory_that_stays_live)
 	not_found("memory_leak");
 	m->live_age_ns = 0; /* of an earlier version */
 	not_found("memory_leak");
+	m->live_age_ns = (unsigned __int128)1000 * MS * 400;
+	found("memory_leak", UINT64_MAX);
+	m->ranks = 0; /* call paths that were added up */
+	not_found("memory_leak");
 }
 END_TEST
 
