@@ -62,7 +62,10 @@ bool job_end_reached(struct job_end *j, const struct job_rule *rule, double now)
 void job_end_restart(struct job_end *j);
 /* The agents that are gone; *n: how many. The caller frees. */
 uint32_t *job_end_gone(const struct job_end *j, size_t *n);
-/* Call paths of all agents: the job has no more. */
+/*
+ * Call paths of all agents, those of several processes for each: the job may have fewer, or more,
+ * of processes that were let go before.
+ */
 uint64_t job_end_paths(const struct job_end *j);
 /* True if an agent has something for others, or may have, as it is busy or gone. */
 bool job_end_exchange(const struct job_end *j);

@@ -51,7 +51,7 @@ struct finish {
 	uint64_t run;	     /* its number */
 	uint32_t exchange;   /* 1: agents tell each other of messages between nodes */
 	uint32_t n_gone;     /* as agent 0 knows then */
-	uint64_t prune_from; /* collate_prune(); PRUNE_NEVER: not called */
+	uint64_t prune_from; /* of collate_prune(); PRUNE_NEVER: agents do not ask each other */
 };
 
 struct siblings {
@@ -275,10 +275,12 @@ static struct job_state present_state(const struct agent *a, int what)
 		int rank = p->rank != WIRE_UNKNOWN ? p->rank : p->rank_hint;
 		int size = p->size != WIRE_UNKNOWN ? p->size : p->size_hint;
 
-		if (!p->greeted || p->parent_traced)
+		if (!p->greeted)
+			continue;
+		s.paths += p->ended && p->ended_tree ? (int)calltree_nodes(p->ended_tree) : 0;
+		if (p->parent_traced)
 			continue;
 		s.world = MAX(s.world, size);
-		s.paths += p->ended && p->ended_tree ? (int)calltree_nodes(p->ended_tree) : 0;
 		s.ended += p->ended && rank != WIRE_UNKNOWN && p->end != PROCESS_EXECED;
 	}
 	if (a->late_profile) {
@@ -511,12 +513,14 @@ void peers_clock(struct agent *a, bool last)
 int peers_collate(struct agent *a, const struct profile *node, struct profile **whole,
 	struct profile_number **numbers, size_t *n_numbers)
 {
+	const struct siblings *s = of(a);
+	const bool asks = s->prune_from != PRUNE_NEVER;
 	int error;
 
-	if (a->several && !of(a)->finish_said && a->host.transport)
+	if (a->several && !s->finish_said && a->host.transport)
 		collate_unasked(a->host.transport);
-	if (of(a)->prune_from != PRUNE_NEVER)
-		collate_prune(a->host.transport, of(a)->prune_from, of(a)->gone, of(a)->n_gone);
+	collate_prune(a->host.transport, asks ? s->prune_from : prune_from(a->host.conf), asks,
+		s->gone, s->n_gone);
 	error = collate_run(a->host.transport, node,
 		ending_exchange(a->host.conf->agent_deadline_s), whole, numbers, n_numbers);
 	if (error == -ECONNRESET && a->form == FORM_SIBLING) {

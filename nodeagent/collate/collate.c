@@ -245,14 +245,16 @@ static void make_numbers(struct collate_plan *plan, const struct profile *whole)
 	free(all);
 }
 
-void collate_prune(struct transport *transport, uint64_t from, const uint32_t *gone, size_t n)
+void collate_prune(
+	struct transport *transport, uint64_t from, bool asks, const uint32_t *gone, size_t n)
 {
 	struct collate_plan *plan = transport->plan;
 
 	if (!plan)
 		return;
-	plan->prunes = true;
+	plan->prunes = from != PRUNE_NEVER;
 	plan->prune_from = from;
+	plan->asks = asks;
 	plan->gone = gone;
 	plan->n_gone = n;
 }
@@ -422,11 +424,11 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
 	plan->own = keys_of(p.at, p.n);
-	if (plan->prunes && !plan->unasked)
+	if (plan->unasked && plan->prunes) /* others may have been asked, and wait for this one */
+		collate_weigh_not(transport);
+	else if (plan->asks && !plan->unasked)
 		collate_weigh(transport, p.at[0].profile, plan->prune_from,
 			begin + WEIGH_PART * deadline_s);
-	else if (plan->prunes)
-		collate_weigh_not(transport);
 	if (plan->parent < 0)
 		error = run_root(transport, &p, begin, deadline_s, whole, numbers, n_numbers);
 	else

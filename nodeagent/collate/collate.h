@@ -54,12 +54,14 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 void collate_unasked(struct transport *transport);
 
 /*
- * To be called before collate_run() at all agents or none, which tell each other first what their
- * call paths weigh: of a job with more than `from' call paths those with little time are added up
- * (profile/prune.h) before they are sent. It takes a fifth of the deadline at most. gone: n agents
- * of which nothing comes, the same everywhere; must live until collate_run() returns.
+ * To be called before collate_run(): of a job with more than `from' call paths (PRUNE_NEVER: of
+ * none) those with little time are added up (profile/prune.h), by agent 0. asks: all agents tell
+ * each other first what their call paths weigh, so that this is done before they are sent, which
+ * takes a fifth of the deadline at most; the same everywhere, as far as agents are told. gone: n
+ * agents of which nothing comes, the same everywhere; must live until collate_run() returns.
  */
-void collate_prune(struct transport *transport, uint64_t from, const uint32_t *gone, size_t n);
+void collate_prune(
+	struct transport *transport, uint64_t from, bool asks, const uint32_t *gone, size_t n);
 
 /*
  * At agent 0, after collate_run(), when the summary is written: gives all others their numbers, and

@@ -50,7 +50,7 @@ struct collate_plan {
 	bool in_place;	       /* this process is the proxy of a dead agent, and takes its place */
 	bool over;	       /* in_place: agent 0 has said that the job is over */
 	bool together;	       /* ... and all agents leave together */
-	bool prunes;	       /* collate_prune() */
+	bool prunes, asks;     /* collate_prune() */
 	uint64_t prune_from;   /* ... of jobs with more call paths */
 	const uint32_t *gone;  /* ... but for these agents; the caller's */
 	size_t n_gone;

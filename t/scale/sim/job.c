@@ -116,7 +116,7 @@ static void collate_one(struct sim_agent *a)
 	int error;
 
 	if (run.prunes)
-		collate_prune(&a->transport, (uint64_t)run.job->prune, a->gone, a->n_gone);
+		collate_prune(&a->transport, (uint64_t)run.job->prune, true, a->gone, a->n_gone);
 	error = collate_run(&a->transport, a->mine, run.job->deadline_s, &whole, &numbers, &n);
 	a->at_collated = transport_now();
 	memory_add(-a->mine_bytes);
