@@ -287,25 +287,25 @@ static void warn_of_counters(struct host *host)
 	}
 }
 
-/* The profile of this node alone as that of the job, without call paths that have little time;
- * NULL: as it is. */
+/* The profile of this node as that of the job, without call paths that have little time; NULL: as
+ * it is, or it is not all of the job. */
 static struct profile *prune_alone(const struct agent *a, const struct profile *node)
 {
 	const uint64_t from = prune_from(a->host.conf);
-	struct profile *p = node->n_stacks > from ? profile_copy(node) : NULL;
+	struct profile *p;
 
-	if (p)
-		prune_job(p, from);
+	if (a->host.transport || is_part_of_job(a, node) || node->n_stacks <= from)
+		return NULL;
+	p = profile_copy(node);
+	prune_job(p, from);
 	return p;
 }
 
-/* Where this agent is to have it. whole: the job's profile, or NULL. */
+/* Where this agent is to have it. whole: the job's profile; NULL: that of the node, or unknown. */
 static int write_summary(
 	struct agent *a, const struct profile *node, const struct profile *whole, const char *base)
 {
-	struct profile *alone = NULL;
 	char *error = NULL;
-	int failed;
 
 	if (whole && !whole->ranks) {
 		complain(AGENTS_UNTRACED " (see vftr doctor)");
@@ -313,14 +313,10 @@ static int write_summary(
 	}
 	if (!whole && (a->host.transport || is_part_of_job(a, node)))
 		return 0;
-	if (!whole)
-		whole = alone = prune_alone(a, node);
-	failed = report_result(output_summary(whole ? whole : node, a->host.conf,
-				       a->host.output_directory, base, &error),
-			 &error) |
-		 html_report_write(&a->host, whole ? whole : node, base);
-	profile_free(alone);
-	return failed;
+	return report_result(output_summary(whole ? whole : node, a->host.conf,
+				     a->host.output_directory, base, &error),
+		       &error) |
+	       html_report_write(&a->host, whole ? whole : node, base);
 }
 
 /* Other agents wait for us, but not for ever. */
@@ -341,7 +337,8 @@ static bool is_untraced(const struct profile *p)
 static int write_results(struct agent *a, const struct profile *node, const struct profile *whole,
 	const char *base, const struct profile_number *numbers, size_t n_numbers)
 {
-	const uint32_t nranks = whole ? whole->ranks : node->world_size + node->unranked;
+	const uint32_t nranks =
+		whole && a->host.transport ? whole->ranks : node->world_size + node->unranked;
 	int failed;
 
 	a->partial = is_partial(a, whole ? whole : node);
@@ -358,10 +355,12 @@ static int write_results(struct agent *a, const struct profile *node, const stru
 }
 
 /*
- * The ids of this node's stacks. Alone, they are those of the job; else agent 0 has not told those,
- * and whoever compares logs is to know. The caller frees them.
+ * The ids of the job's stacks, of which whole is the profile, or else of this node's: if it is not
+ * alone, agent 0 has not told those of the job, and whoever compares logs is to know. The caller
+ * frees them.
  */
-static struct profile_number *own_numbers(struct agent *a, struct profile *node, size_t *n)
+static struct profile_number *own_numbers(
+	struct agent *a, struct profile *node, const struct profile *whole, size_t *n)
 {
 	static const char why[] =
 		"the ids of stacks in the logs of this node and its ranks are its own, and "
@@ -371,8 +370,9 @@ static struct profile_number *own_numbers(struct agent *a, struct profile *node,
 		profile_warn(node, "%s", why);
 		host_warn(&a->host, true, "%s", why); /* for the logs of ranks */
 	}
-	*n = node->n_stacks;
-	return profile_numbers(node);
+	whole = whole ? whole : node;
+	*n = whole->n_stacks;
+	return profile_numbers(whole);
 }
 
 int agent_finish(struct agent *a)
@@ -419,8 +419,10 @@ int agent_finish(struct agent *a)
 		lock = older_results_begin(a, base);
 	}
 	failed |= recorder_rename(&a->host, base);
+	if (!whole)
+		whole = prune_alone(a, node);
 	if (!numbers)
-		numbers = own_numbers(a, node, &n_numbers);
+		numbers = own_numbers(a, node, whole, &n_numbers);
 	failed |= write_results(a, node, whole, base, numbers, n_numbers);
 	if (!a->quiet && !failed)
 		tell_files(a, node, whole, base);
@@ -436,16 +438,19 @@ int agent_finish(struct agent *a)
 static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
 {
 	struct profile_number *numbers;
+	struct profile *alone = prune_alone(a, node);
+	const struct profile *job = alone ? alone : node;
 	int lock = older_results_begin(a, base), failed = write_node_profile(a, node, base);
 
-	failed |= write_summary(a, node, NULL, base);
-	numbers = profile_numbers(node);
-	failed |= write_node_log(a, node, base, numbers, node->n_stacks);
+	failed |= write_summary(a, node, alone, base);
+	numbers = profile_numbers(job);
+	failed |= write_node_log(a, node, base, numbers, job->n_stacks);
 	if (ranks)
 		failed |= write_rank_logs(
-			a, node, node->world_size + node->unranked, base, numbers, node->n_stacks);
+			a, node, node->world_size + node->unranked, base, numbers, job->n_stacks);
 	older_results_end(&a->host, &lock);
 	free(numbers);
+	profile_free(alone);
 	return failed;
 }
 

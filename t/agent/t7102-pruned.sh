@@ -113,6 +113,26 @@ test_expect 'an agent without processes has no node profile, which is not missed
 	"$VFTR" show --by-path --json idle/app-scale_all.json >idle-shown
 	cmp shown idle-shown'
 
+# ids LOG: STID and path of its call stacks
+ids() {
+	sed -n '/^Global call stacks:/,/^$/s/^ *\(STID[0-9]\{1,\}\) *\([^ ].*[^ ]\) *$/\1|\2/p' "$1" | sort
+}
+
+test_expect 'of one node, too, its log has the ids of the summary' '
+	mkdir alone
+	traced -q -o alone -k profile.prune=true -- "$BIN/app-scale" 1 4 200 "$PWD/alone/go" &
+	wait_for 30 "[ -e alone/go.here.1 ]"
+	job_begun=$(date +%s%N)
+	wait_for 10 "[ \$((\$(date +%s%N) - $job_begun)) -gt 2000000000 ]"
+	touch alone/go
+	wait $!
+	[ "$(json alone/app-scale_all.json .pruned.rows)" -gt 0 ]
+	ids alone/app-scale_all.log >all
+	grep -v "|[^<]*(other call paths)" all >named
+	[ "$(wc -l <named)" -gt 2 ]
+	ids alone/app-scale_node_*.log >node
+	is "" "$(comm -23 named node)" "stacks with another id in the log of the node"'
+
 test_expect 'a node profile that is not there is named' '
 	mkdir part
 	cp pruned/app-scale_all.json pruned/app-scale_node1.vfp pruned/app-scale_node3.vfp part
