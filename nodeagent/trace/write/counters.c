@@ -59,7 +59,6 @@ void vfd_counts(
 	struct vfd_track *fast, const struct vfd_counts *counts, const bool *real, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks;
 	struct track_counters *c = l->counters;
 	unsigned char *at;
 
@@ -69,11 +68,11 @@ void vfd_counts(
 	if (!c)
 		l->counters = c = xcalloc(1, sizeof(*c));
 	if (!c->page.records)
-		begin_page(c, units);
-	c->goes_back |= units < c->latest;
-	c->latest = units > c->latest ? units : c->latest;
+		begin_page(c, ticks);
+	c->goes_back |= ticks < c->latest;
+	c->latest = ticks > c->latest ? ticks : c->latest;
 	at = vfd_page_room(&c->page, VFD_COUNTS_ROOM);
-	vfd_page_done(&c->page, counts_put(&c->codec, at, units, counts, real));
+	vfd_page_done(&c->page, counts_put(&c->codec, at, ticks, counts, real));
 	c->page.records++;
 	if (c->page.used >= TRACK_BLOCK_BYTES)
 		track_push_counters(l);

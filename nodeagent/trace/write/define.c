@@ -77,7 +77,6 @@ static uint64_t field_value(struct vfd_writer *w, const void *from, const struct
 
 	switch (x->how) {
 	case FIELD_U64:
-		return *(const uint64_t *)at;
 	case FIELD_TIME:
 		return *(const uint64_t *)at;
 	case FIELD_PLUS_ONE:

@@ -137,6 +137,16 @@ static struct vfd_block *put_columns(struct track *l)
 	return b;
 }
 
+/* Nobody could read a block without its runs: it is dropped if these cannot be written. */
+static bool write_samples(struct track *l, struct vfd_block *b)
+{
+	track_push_runs(l);
+	if (!l->runs.records)
+		return vfd_write_block(l->writer, b);
+	l->writer->sequence++; /* readers see that a block is missing */
+	return false;
+}
+
 void track_push(struct track *l)
 {
 	struct vfd_block *b;
@@ -148,14 +158,10 @@ void track_push(struct track *l)
 	l->fast.difference = l->fast.full = l->differences;
 	if (!b)
 		return;
-	track_push_runs(l);
 	l->blocks++;
 	l->writer->events += b->records;
 	l->writer->track_end = l->fast.units;
-	/* without its runs nobody can read it: that of its number is missing in the file */
-	if (l->runs.records)
-		l->writer->sequence++;
-	if (l->runs.records || !vfd_write_block(l->writer, b)) {
+	if (!write_samples(l, b)) {
 		l->writer->dropped_blocks++;
 		l->thinned += l->marked;
 	}
@@ -360,53 +366,49 @@ static bool thins(const struct track *l)
 void vfd_enter_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks;
 
-	if (skipped(l, stack, units, false))
+	if (skipped(l, stack, ticks, false))
 		return;
 	if (thins(l))
-		thin_enter(l, stack, units);
+		thin_enter(l, stack, ticks);
 	else
-		track_put_enter(l, stack, units);
+		track_put_enter(l, stack, ticks);
 }
 
 void vfd_exit_slow(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks;
 
-	if (skipped(l, stack, units, true))
+	if (skipped(l, stack, ticks, true))
 		return;
 	if (thins(l))
-		thin_exit(l, stack, units);
+		thin_exit(l, stack, ticks);
 	else
-		track_put_exit(l, stack, units);
+		track_put_exit(l, stack, ticks);
 }
 
 void vfd_enter_aside(struct vfd_track *fast, uint32_t stack, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks;
 
-	if (skipped(l, stack, units, false) || !stack)
+	if (skipped(l, stack, ticks, false) || !stack)
 		return;
-	thin_release(l, units, true);
+	thin_release(l, ticks, true);
 	if (l->level && l->stacks[stack].depth > l->thin_depth) {
 		thin_count(l, 1);
 		return;
 	}
-	put_aside(l, stack, units);
+	put_aside(l, stack, ticks);
 }
 
 void vfd_lost(struct vfd_track *fast, uint64_t calls, uint64_t ticks)
 {
 	struct track *l = track_of(fast);
-	const uint64_t units = ticks;
 
 	if (l->writer->mute)
 		return;
-	thin_release(l, units, true);
-	track_put_mark(l, VFD_MARK_LOST, calls, 0, units);
+	thin_release(l, ticks, true);
+	track_put_mark(l, VFD_MARK_LOST, calls, 0, ticks);
 }
 
 /* ---- beginning and end ---------------------------------------------------------- */

@@ -311,6 +311,58 @@ START_TEST(definitions_outlive_a_time_without_memory)
 }
 END_TEST
 
+/* A new thread calls f in runs, which need more room than the block that refers to the last one. */
+static uint64_t call_in_runs(struct vfd_writer *w, struct vfd_track *l, uint64_t ticks)
+{
+	uint32_t stacks[VFD_RUN_MOST], run, *difference;
+
+	for (uint32_t i = 0; i < VFD_RUN_MOST; i++)
+		stacks[i] = i % 2 ? 0 : vfd_stack_new(l, 0, 0);
+	for (int i = 0; i < 200; i++)
+		run = vfd_run_new(l, 0, stacks, VFD_RUN_MOST);
+	ck_assert_uint_ne(run, VFD_NONE);
+	difference = vfd_put_run(l, run, 0, 0, VFD_RUN_MOST, ticks += 100);
+	ck_assert_ptr_nonnull(difference);
+	for (unsigned i = 0; i < VFD_RUN_MOST; i++)
+		difference[i] = i ? 100 : (uint32_t)(ticks - l->units);
+	ticks += (VFD_RUN_MOST - 1) * 100;
+	vfd_put_run_done(l, 0, VFD_RUN_MOST, ticks);
+	return ticks;
+}
+
+/* Of a thread that ends while there is room for its calls and not for their runs. */
+START_TEST(calls_without_their_runs_are_dropped)
+{
+	const struct vfd_filter filter = {.track = VFD_NONE};
+	struct vfd_writer *w = begin(MIB);
+	struct vfd_track *l = track(w), *last = track(w);
+	uint32_t stack = vfd_stack_new(l, 0, define(w, "f"));
+	uint64_t ticks = 0, dropped, read = 0;
+	struct vfd_cursor *c;
+	struct vfd_event e;
+	struct vfd_file *f;
+	char *error;
+
+	disk = REFUSES;
+	ticks = call(w, l, stack, UINT32_MAX, ticks);
+	dropped = vfd_writer_written(w).dropped_blocks;
+	ticks = call_in_runs(w, last, ticks);
+	vfd_track_end(last, ticks);
+	ck_assert_uint_gt(vfd_writer_written(w).dropped_blocks, dropped);
+	disk = WORKS;
+	until_ready(w);
+	ck_assert_int_eq(vfd_writer_close(w, ticks, 60), 0);
+	f = vfd_open(path, &error);
+	ck_assert_msg(f, "%s", error);
+	c = vfd_cursor_new(&f, 1, &filter);
+	while (vfd_next(c, &e))
+		read += e.kind == VFD_ENTER || e.kind == VFD_EXIT;
+	ck_assert_uint_ge(read, vfd_facts(f)->samples);
+	vfd_cursor_free(c);
+	vfd_close(f);
+}
+END_TEST
+
 /* Whether the kernel, too, says that it is full. */
 static bool fill_pipe(void)
 {
@@ -346,6 +398,7 @@ int main(void)
 	tcase_add_test(t, a_disk_that_hangs_is_waited_for_once);
 	tcase_add_test(t, a_flush_of_thousands_of_tracks_leaves_nothing_out);
 	tcase_add_test(t, definitions_outlive_a_time_without_memory);
+	tcase_add_test(t, calls_without_their_runs_are_dropped);
 	suite_add_tcase(s, t);
 	failures = run_suite(s);
 	unlink(path);
