@@ -15,6 +15,8 @@
 #include "shm/construct.h"
 #include "shm/locks.h"
 
+#define MANY_PATHS 1000000 /* profile.prune: auto */
+
 /* Stacks, callers first. */
 static uint32_t *callers_first(const struct profile *p)
 {
@@ -420,22 +422,22 @@ struct pruned_rows pruned_rows(const struct profile *p)
 	return sum;
 }
 
-#define FROM 1000000
-
 uint64_t prune_from(const struct conf *c)
 {
-	return c->profile_prune == CONF_AUTO ? FROM : c->profile_prune ? 0 : PRUNE_NEVER;
+	if (c->profile_prune == CONF_AUTO)
+		return MANY_PATHS;
+	return c->profile_prune ? 0 : PRUNE_NEVER;
 }
 
 void prune_job(struct profile *p, uint64_t from)
 {
 	const uint64_t before = p->n_pruned ? p->pruned->below_ns : 0;
-	const uint64_t below_ns = MAX(prune_total_ns(p) / PRUNE_PART, before);
-	uint64_t *weight;
+	uint64_t *weight, below_ns;
 	bool *keep;
 
 	if (!p->n_pruned && p->n_stacks <= from)
 		return;
+	below_ns = MAX(prune_total_ns(p) / PRUNE_PART, before);
 	weight = prune_weights(p);
 	keep = xcalloc(p->n_stacks + 1, sizeof(*keep));
 	for (size_t i = 0; i < p->n_stacks; i++)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call paths with little time as one row for each caller, PRUNED_NAME: where each node of a large
- * job has paths of its own, the profile of the job has few rows, and the profiles of the nodes
- * have all of them. All sums stay as they are.
+ * Call paths with little time, added up: below each caller the profile of a job has one row for
+ * those of each kind (PRUNED_KINDS), and the profiles of the nodes have all of them. So where each
+ * node of a large job has paths of its own, the job has few rows. Sums over the rows stay as they
+ * were, and so does the time in MPI and in waits.
  *
- * The weight of a call path is its exclusive time, and that of the work of GPUs that it started, in
- * it and in all paths that it calls: that of a caller is never less than that of what it calls. A
- * path is a row of the job if its weight over all nodes is 1 / PRUNE_PART of all exclusive time or
- * more; so are those that a lock or a main loop names. Of paths that do not call each other,
- * PRUNE_PART at most have so much.
+ * The weight of a call path is the exclusive time, in ns, of it and of all paths that it calls, and
+ * that of the work of GPUs which they started: a caller weighs no less than what it calls. A path
+ * is a row of the job if its weight over all nodes is 1 / PRUNE_PART of all exclusive time or more,
+ * or if a lock, a parallel region or a main loop is told of by its name. Without GPUs no more than
+ * PRUNE_PART paths that do not call each other have so much.
  *
- * Nodes may prune before they are merged, with half of that at most, as all exclusive time is less
- * without the nodes that are missing then: the result is the same, to the byte, as long as these
- * have no more than half of it.
+ * Nodes may prune before they are merged. All exclusive time is less where nodes are missing in the
+ * end, so they prune what has less than half of that part. The result is then the same, to the
+ * byte, as long as the missing nodes have no more than half of all time.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_PRUNE_H
 #define VFTR_NODEAGENT_PROFILE_PRUNE_H
@@ -25,6 +26,10 @@ struct conf;
 struct profile;
 
 #define PRUNED_NAME "(other call paths)"
+#define PRUNE_PART  100000u
+
+#define PRUNE_NEVER  UINT64_MAX /* for `from' */
+#define PRUNE_ALWAYS UINT64_MAX /* a weight: a row, whatever its time is */
 
 /*
  * _(KIND, name): rows of their own below one caller, so that tables that go by the functions' names
@@ -49,10 +54,6 @@ enum pruned_kind {
 enum pruned_kind pruned_kind(const char *name);
 /* True for the names of such rows. */
 bool is_pruned_name(const char *name);
-#define PRUNE_PART  100000u
-#define PRUNE_NEVER UINT64_MAX /* for `from' */
-
-#define PRUNE_ALWAYS UINT64_MAX /* a weight: a row, whatever its time is */
 
 /* By stack: its weight in ns, or PRUNE_ALWAYS. The caller frees. Sums of those of several nodes
  * end at PRUNE_ALWAYS: prune_add(). */
