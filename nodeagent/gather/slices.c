@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the time of a rank was spent for, and what it read and wrote, slice by slice: slices[] of a
- * profile. They begin where
- * the window does, and a power of 2 ns is so long that there are at most SLICES: so those of all
- * ranks, of whatever node, are laid over each other.
+ * profile. They begin where the window does, and are a power of 2 ns long, so that there are at most
+ * SLICES: those of all ranks, of whatever node, are laid over each other.
  */
 #include "nodeagent/gather/internal.h"
 
@@ -26,9 +25,10 @@ struct sums {
 	double of[SLICES][SLICE_CLASSES]; /* ns, and bytes */
 };
 
-/* Slice [from, to), ns from the begin of the window, is shared out by the time that lies in each.
- */
-static void share_out(struct sums *s, unsigned log2, double from, double to, const double *parts)
+/* Slice [from, to), ns from the begin of the window, of the classes from `first' on, is shared out
+ * by the time that lies in each. */
+static void share_out(struct sums *s, enum slice_class first, unsigned log2, double from, double to,
+	const double *parts)
 {
 	const double each = (double)((uint64_t)1 << log2);
 
@@ -38,14 +38,15 @@ static void share_out(struct sums *s, unsigned log2, double from, double to, con
 
 		if (i >= SLICES)
 			return;
-		for (unsigned k = 0; k < SLICE_CLASSES; k++)
-			s->of[i][k] += parts[k] * (until - at) / (to - from);
+		for (unsigned k = 0; k < SLICE_COLUMNS; k++)
+			s->of[i][first + k] += parts[k] * (until - at) / (to - from);
 		at = until;
 	}
 }
 
-static void read_slices(
-	const struct gather_from *g, const struct slices *all, unsigned log2, struct sums *s)
+/* first: the class of column 0. */
+static void read_slices(const struct gather_from *g, const struct slices *all,
+	enum slice_class first, unsigned log2, struct sums *s)
 {
 	const struct clocks *c = &g->host->clocks;
 	uint64_t begin, ticks;
@@ -56,15 +57,15 @@ static void read_slices(
 		     each = (double)clocks_ns(c, ticks);
 
 	for (size_t i = 0; i < n; i++) {
-		double parts[SLICE_CLASSES];
+		double parts[SLICE_COLUMNS];
 
-		for (unsigned k = 0; k < SLICE_CLASSES; k++) {
-			const uint64_t is = slices_of(all, i, k);
+		for (unsigned k = 0; k < SLICE_COLUMNS; k++) {
+			const uint64_t is = slices_of(all, i, first + k);
 
-			parts[k] = (double)(k < SLICE_READ ? clocks_ns(c, is) : is);
+			parts[k] = (double)(first == SLICE_MPI ? clocks_ns(c, is) : is);
 		}
-		share_out(s, log2, ns_before + (double)i * each, ns_before + (double)(i + 1) * each,
-			parts);
+		share_out(s, first, log2, ns_before + (double)i * each,
+			ns_before + (double)(i + 1) * each, parts);
 	}
 }
 
@@ -93,9 +94,9 @@ void gather_slices(const struct gather_from *g)
 		log2++;
 	s = xcalloc(1, sizeof(*s));
 	if (all) /* it has called MPI */
-		read_slices(g, all, log2, s);
+		read_slices(g, all, SLICE_MPI, log2, s);
 	if (bytes)
-		read_slices(g, bytes, log2, s);
+		read_slices(g, bytes, SLICE_READ, log2, s);
 	for (uint64_t i = 0; i << log2 < window; i++) {
 		const uint64_t left = window - (i << log2), whole = (uint64_t)1 << log2;
 		struct profile_slice *to = profile_add(g->out, PROFILE_SLICES);

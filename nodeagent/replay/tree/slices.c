@@ -25,11 +25,11 @@ static void join_neighbours(struct slices *s)
 	const size_t half = SLICES_MOST / 2;
 
 	for (size_t i = 0; i < half; i++)
-		for (unsigned k = 0; k < SLICE_CLASSES; k++)
+		for (unsigned k = 0; k < SLICE_COLUMNS; k++)
 			s->of[i][k] = s->of[2 * i][k] + s->of[2 * i + 1][k];
 	memset(s->of + half, 0, half * sizeof(*s->of));
 	s->n = (s->n + 1) / 2;
-	for (unsigned k = 0; k < SLICE_CLASSES; k++)
+	for (unsigned k = 0; k < SLICE_COLUMNS; k++)
 		s->last[k] /= 2;
 	s->log2++;
 }
@@ -46,9 +46,9 @@ void slices_add_to_several(
 	for (uint64_t i = from >> s->log2; from < to; i++) {
 		const uint64_t end = (i + 1) << s->log2, part = (end < to ? end : to) - from;
 
-		s->of[i][class] += times * part;
+		s->of[i][slice_column(class)] += times * part;
 		from += part;
-		s->last[class] = i;
+		s->last[slice_column(class)] = i;
 		if (i >= s->n)
 			s->n = i + 1;
 	}
@@ -70,7 +70,7 @@ void slices_spread(
 		end = (i + 1) << s->log2;
 		if (end < to)
 			until = (uint64_t)((unsigned __int128)bytes * (end - from) / ticks);
-		s->of[i][class] += until - spread;
+		s->of[i][slice_column(class)] += until - spread;
 		spread = until;
 		if (i >= s->n)
 			s->n = i + 1;
@@ -87,7 +87,7 @@ size_t slices_count(const struct slices *s, uint64_t *begin, uint64_t *ticks)
 uint64_t slices_of(const struct slices *s, size_t i, enum slice_class class)
 {
 	const uint64_t most = class < SLICE_READ ? (uint64_t)1 << s->log2 : UINT64_MAX;
-	const uint64_t is = s->of[i][class];
+	const uint64_t is = s->of[i][slice_column(class)];
 
 	if (class < SLICE_READ && (int64_t)is < 0)
 		return 0;

@@ -15,16 +15,23 @@
 #define SLICES_LOG2_LEAST 20u /* ticks of a slice */
 #endif
 
-/* From SLICE_READ on bytes, else ticks. */
+/* The first two are ticks of a thread, the others bytes of a process: never in one struct slices.
+ */
 enum slice_class { SLICE_MPI, SLICE_WAIT, SLICE_READ, SLICE_WRITTEN, SLICE_CLASSES };
+#define SLICE_COLUMNS 2u
+
+static inline unsigned slice_column(enum slice_class class)
+{
+	return class % SLICE_COLUMNS;
+}
 
 /* Its members are for the functions below. */
 struct slices {
 	uint64_t begin;
 	unsigned log2; /* of the ticks of one */
 	size_t n;
-	uint64_t last[SLICE_CLASSES];		 /* by class, the slice that was added to last */
-	uint64_t of[SLICES_MOST][SLICE_CLASSES]; /* modulo 2^64 while parts are taken back */
+	uint64_t last[SLICE_COLUMNS];		 /* by column, the slice that was added to last */
+	uint64_t of[SLICES_MOST][SLICE_COLUMNS]; /* modulo 2^64 while parts are taken back */
 };
 
 /* Slice 0 begins then. */
@@ -41,10 +48,11 @@ void slices_add_to_several(
 static inline void slices_add(
 	struct slices *s, enum slice_class class, uint64_t since, uint64_t ticks, uint64_t times)
 {
-	const uint64_t from = since - s->begin, last = s->last[class];
+	const unsigned k = slice_column(class);
+	const uint64_t from = since - s->begin, last = s->last[k];
 
 	if (from >> s->log2 == last && (from + ticks) >> s->log2 == last && last < s->n)
-		s->of[last][class] += times * ticks;
+		s->of[last][k] += times * ticks;
 	else
 		slices_add_to_several(s, class, since, ticks, times);
 }
