@@ -467,6 +467,7 @@ MUTATIONS ?= 200
 SEED      ?= 1
 mutate: check-build
 	@CK_TIMEOUT_MULTIPLIER=10 python3 t/analysis/mutate.py $(O) $(MUTATIONS) $(SEED)
+	@$(MAKE) --no-print-directory check-build
 
 help:
 	@echo "make            the libraries and programs, in $(O)/"
