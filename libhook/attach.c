@@ -199,6 +199,8 @@ union reply {
 	char bytes[WIRE_TEXT_MAX];
 };
 
+#define NO_ANSWER 10003 /* no errno either: find-agent.h has the others */
+
 /* An agent that refuses us sends the reason, and may hang up before our second message. */
 static bool hung_up(int error)
 {
@@ -300,13 +302,18 @@ static void not_answered(int fd, int error)
 		vftr_say("the node agent does not answer", strerror(-error));
 }
 
-/* 0 and a mapped control segment, or -errno after saying why. */
-static int attach_to(int fd, struct patience *patience)
+/*
+ * 0 and a mapped control segment, or -errno after saying why. -NO_ANSWER, silently, if `once_more`
+ * and the agent has hung up: it ended just then, or we had no CPU for as long as it waits.
+ */
+static int attach_to(int fd, struct patience *patience, bool once_more)
 {
 	static union reply reply; /* the lock is held */
 	size_t got = 0;
 	int control, error = say_hello(fd, &reply, &got, &control, patience);
 
+	if (once_more && hung_up(error))
+		return -NO_ANSWER;
 	if (error) {
 		not_answered(fd, error);
 		return error;
@@ -400,16 +407,13 @@ static void say_no_agent(int error)
 	vftr_say(line, "");
 }
 
-static enum process_state attach_now(void)
+/* 0, and the process has a socket and the agent's answer; or -errno after saying why. */
+static int meet_agent(bool once_more)
 {
-	uint64_t from = clock_raw_ns();
 	struct patience patience;
 	struct stat st;
-	int fd;
+	int fd, error;
 
-	if (!vftr_is_first_copy() || vftr_user_has_switched_off())
-		return PROCESS_OFF;
-	vftr_process.pid = getpid();
 	vftr_patience_begin(&patience);
 	fd = vftr_find_agent(&patience);
 	if (fd < 0) {
@@ -417,15 +421,32 @@ static enum process_state attach_now(void)
 
 		if (fd != -ECANCELED && !(vftr_nobody_there(fd) && agent && !strcmp(agent, "off")))
 			say_no_agent(-fd);
-		return PROCESS_OFF;
+		return fd;
 	}
 	early.tid = 0;
-	if (fstat(fd, &st) || attach_to(fd, &patience)) {
+	error = fstat(fd, &st) ? -errno : attach_to(fd, &patience, once_more);
+	if (error) {
 		close(fd);
-		return PROCESS_OFF;
+		return error;
 	}
 	vftr_process.socket = fd;
 	vftr_process.socket_inode = st.st_ino;
+	return 0;
+}
+
+static enum process_state attach_now(void)
+{
+	uint64_t from = clock_raw_ns();
+	int error;
+
+	if (!vftr_is_first_copy() || vftr_user_has_switched_off())
+		return PROCESS_OFF;
+	vftr_process.pid = getpid();
+	error = meet_agent(true);
+	if (error == -NO_ANSWER)
+		error = meet_agent(false);
+	if (error)
+		return PROCESS_OFF;
 	/* before anything can be told from the state of a parent */
 	madvise(&vftr_own, sizeof(vftr_own), MADV_WIPEONFORK);
 	store_relaxed(&vftr_own.here, 1);

@@ -139,10 +139,19 @@ static void close_surplus(struct callers *c, const struct process *last)
 		}
 }
 
+/* We may have been stopped, and have not read it yet. */
+static bool has_said_something(const struct process *p)
+{
+	char byte;
+
+	return recv(p->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static bool close_an_idle_one(struct callers *c)
 {
 	for (struct process *p = c->first; p; p = p->next_caller)
-		if (!p->ended && age_s(p) > SURELY_IDLE_S && !is_child(p)) {
+		if (!p->ended && age_s(p) > SURELY_IDLE_S && !is_child(p) &&
+			!has_said_something(p)) {
 			hang_up(p);
 			return true;
 		}
@@ -240,14 +249,6 @@ void callers_hear(struct host *host)
 		if (!p->ended)
 			process_receive_all(p);
 	}
-}
-
-/* We may have been stopped, and have not read it yet. */
-static bool has_said_something(const struct process *p)
-{
-	char byte;
-
-	return recv(p->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 double callers_tick(struct host *host)

@@ -369,6 +369,22 @@ test_expect 'the command has the limits and signals that the agent was given' '
 	)
 	diff without with'
 
+test_expect 'an agent that hangs up before it answers: its successor is asked' '
+	rm -f end_*
+	gcc -o "$BIN/hangs-up" "$T/hook/app-hangs-up.c"
+	"$BIN/hangs-up" "$DEFAULT" &
+	wait_for 20 "[ -e $DEFAULT ]"
+	status_of 3 limit env VFTR_AGENT="$AGENT" "$BIN/end" exit3 2>err
+	wait $!
+	hasnt err untraced
+	wait_for 20 "[ -e end_all.json ]"
+	is 1 "$(calls_of end_all.json "main<init")"
+	"$BIN/hangs-up" "$DEFAULT" &
+	wait_for 20 "[ -e $DEFAULT ]"
+	status_of 3 limit env VFTR_AGENT=off "$BIN/end" exit3 2>err
+	wait $!
+	is "" "$(cat err)"'
+
 test_expect 'a hundred processes at once' '
 	rm -f end_*
 	traced -q -- sh -c "for i in \$(seq 100); do $BIN/end return & done; wait"
