@@ -9,7 +9,8 @@ unshare --uts true 2>/dev/null || skip_all 'no host names of its own for each ag
 [ -n "$VFTR_LONG" ] && many=256 few=64 || many=32 few=16
 
 # few_messages TRANSPORT AGENTS MOST [OF EACH]: MOST for each level of the tree, and some for each
-# other agent
+# other agent. 32 agents over TCP send 37 to 50: those who end together are in one message, and how
+# many do depends on the machine. A design that asks each agent has 62, and of 256 has 510 for 96.
 few_messages() {
 	limit bash "$T/scale/run" "$1" "$2" >rows || { cat rows; return 1; }
 	cat rows
@@ -20,10 +21,10 @@ few_messages() {
 }
 
 test_expect "$many agents over TCP: each has its place in the summary, and agent 0 few messages" '
-	few_messages tcp $many 9'
+	few_messages tcp $many 12'
 
 test_expect "processes start one after the other, and agents wait for more: no more messages by that" '
-	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 9'
+	PAUSE=0.1 SET="agent.linger_s=1" few_messages tcp $many 12'
 
 test_expect "nodes are lost, with others below them in the tree: all others are in the summary" '
 	KILL="16 8 5" SET="agent.deadline_s=5" few_messages tcp 32 60'

@@ -43,9 +43,9 @@ all_of_init() {
 		$all > 0.5 * $cpu and $all < 1.2 * $cpu + 0.1' got/profile.json
 }
 
-run "$BIN/shares" serial 40
-attach -k profile.sample=50 "$pid" || exit 1
-wait "$pid"
+run "$BIN/shares" serial 1000000
+attach -k profile.sample=50 -s 0.1 "$pid" || exit 1
+kill "$pid"
 if grep -q "the kernel allows no stack samples" said; then
 	skip_all 'the kernel allows no perf events here'
 fi
