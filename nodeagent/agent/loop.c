@@ -89,7 +89,7 @@ static void on_signal(struct agent *a)
 			ending_begin();
 			/* fall through */
 		case SIGHUP:
-			if (a->step)
+			if (a->form == FORM_STEP)
 				in_step_hurry(a);
 			else if (a->form == FORM_SIBLING) /* the command is not giving up */
 				become_orphan(a);
@@ -98,7 +98,7 @@ static void on_signal(struct agent *a)
 			break;
 		case SIGINT:
 		case SIGQUIT:
-			if (a->step)
+			if (a->form == FORM_STEP)
 				in_step_hurry(a);
 			else
 				a->told_to_stop = a->at_once = true;

@@ -457,7 +457,7 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 	if (!a->several && (t->interface || c->print_contact))
 		die(OWN_FAILURE, "--interface and --print-contact need --peers, --listen or "
 				 "--expect with contacts");
-	if (c->in_step && (!l->command || a->several))
+	if (c->in_step && ((!l->command && !c->attach) || a->several))
 		die(OWN_FAILURE, "--in-step needs a COMMAND, and no --peers or --listen");
 	if (l->command && t->listen && !t->peers)
 		die(OWN_FAILURE, "--listen with a COMMAND needs --peers");
@@ -668,13 +668,15 @@ static void take_processes(struct agent *a, const struct command_line *c)
 {
 	char *error = NULL;
 
-	if (attach_begin(&a->host, c->attach, !c->no_children, &error)) {
+	if (attach_begin(&a->host, c->attach, !c->no_children, &error) ||
+		(!a->host.n_live && !a->several)) {
 		session_close(&a->host);
-		die(OWN_FAILURE, "%s", error);
+		die(OWN_FAILURE, "%s", error ? error : "there is no process to attach to");
 	}
 	if (!a->quiet)
-		complain("attached to %u %s; Ctrl-C ends it, and %s on", a->host.n_live,
+		complain("attached to %u %s%s%s; Ctrl-C ends it, and %s on", a->host.n_live,
 			one_or_many(a->host.n_live, "process", "processes"),
+			a->several ? " on " : "", a->several ? a->host.name : "",
 			one_or_many(a->host.n_live, "it goes", "they go"));
 }
 
@@ -695,8 +697,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 	agent_must_watch(a, a->host.listener, WATCH_LISTENER);
 	if (a->form == FORM_ATTACH)
 		take_processes(a, c);
-	if (a->form == FORM_SIDECAR || a->form == FORM_SIBLING ||
-		(a->several && a->form != FORM_STEP))
+	if (a->form == FORM_SIDECAR || a->form == FORM_SIBLING || (a->several && !a->step))
 		join_agents(a, c);
 	warn_of_viewers(a);
 	company_met(a);
@@ -710,7 +711,8 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 			agent_must_watch(a, supervised_end(), WATCH_COMMAND);
 	}
 	if (a->step) {
-		agent_must_watch(a, in_step_link(a), WATCH_STEP);
+		if (in_step_link(a) >= 0)
+			agent_must_watch(a, in_step_link(a), WATCH_STEP);
 		in_step_ready(a, snapshot_so_far);
 	}
 	if (!l->command && !a->step && !a->quiet && a->form != FORM_ATTACH)
@@ -818,6 +820,20 @@ static const char *start_of_run(struct agent *a, char *const *command, const str
 	return run_start_text(a);
 }
 
+/* What names the folder: on all nodes of a step the same. */
+static char *const *command_of(const struct launch *l, const struct command_line *c)
+{
+	char **same;
+
+	if (!c->attach)
+		return l->command;
+	if (!c->in_step)
+		return attach_words(c->attach);
+	same = xcalloc(2, sizeof(*same));
+	same[0] = xstrdup("attach");
+	return same;
+}
+
 /* Started by a launcher, beside other agents. */
 static bool meets_others(const struct agent *a)
 {
@@ -852,7 +868,7 @@ int main(int argc, char **argv)
 		peers_shield();
 	read_configuration(&a, &l, c.config && c.config[0] ? c.config : NULL);
 	set_keys(&a, &c);
-	command = c.attach ? attach_words(c.attach) : l.command; /* in a step the agent has none */
+	command = command_of(&l, &c); /* in a step the agent has none */
 	check_output(&a, &l, settle_layout(&a, &l, &c));
 	l.program = own_path(argv[0]);
 	l.started = start_of_run(&a, l.command, &c);

@@ -76,7 +76,8 @@ static double end_when_told(struct agent *a)
 
 static enum adoption look_for_late(struct agent *a)
 {
-	return a->host.n_ever || a->form == FORM_EMBEDDED || a->form == FORM_STEP
+	return a->host.n_ever || a->form == FORM_EMBEDDED || a->form == FORM_STEP ||
+			       a->form == FORM_ATTACH
 		       ? ADOPT_NOBODY
 		       : late_profiles_look(a);
 }
@@ -84,7 +85,7 @@ static enum adoption look_for_late(struct agent *a)
 static double end_after_joining(struct agent *a)
 {
 	look_for_late(a);
-	if ((a->host.n_ever || a->told_to_stop) &&
+	if ((a->host.n_ever || a->told_to_stop || a->form == FORM_ATTACH) &&
 		seconds_since(a->quiet_since) > a->host.conf->agent_deadline_s + LOOK_AROUND_S)
 		peers_give_up(a);
 	return LOOK_AROUND_S;
@@ -94,7 +95,7 @@ static double end_with_others(struct agent *a)
 {
 	const enum adoption look = look_for_late(a);
 	const bool done =
-		look == ADOPT_OVER || a->told_to_stop ||
+		look == ADOPT_OVER || a->told_to_stop || a->form == FORM_ATTACH ||
 		(a->host.n_ever && seconds_since(a->quiet_since) >= a->host.conf->agent_linger_s);
 	double wait_s;
 
@@ -132,11 +133,17 @@ static double end_after_linger(struct agent *a)
 	return a->host.conf->agent_linger_s - seconds_since(a->quiet_since);
 }
 
-static double end_of_attached(struct agent *a)
+/* Of the processes that this agent is attached to. */
+static double attached_left_s(const struct agent *a)
 {
 	if (!a->host.n_live)
 		return 0;
 	return a->within_s > 0 ? a->within_s - attach_age_s(&a->host) : NEVER_S;
+}
+
+static double end_of_attached(struct agent *a)
+{
+	return attached_left_s(a);
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -155,7 +162,8 @@ static const struct end_rule {
 	double (*left_s)(struct agent *a);
 } rules[] = {
 	{ALWAYS, ALWAYS, A(STOP_NOW), ALWAYS, end_now},
-	{A(FORM_ATTACH), ALWAYS, ALWAYS, ALWAYS, end_of_attached},
+	{A(FORM_ATTACH), ALWAYS, ALWAYS, A(ALONE) | A(CUT_OFF), end_of_attached},
+	{A(FORM_ATTACH), A(HERE), ALWAYS, ALWAYS, end_of_attached},
 	{ALWAYS, A(HERE), A(STOP), ALWAYS, end_by_patience},
 	{ALWAYS, A(HERE), ALWAYS, ALWAYS, end_never},
 	{ALWAYS, ALWAYS, A(STOP), A(ALONE) | A(CUT_OFF) | A(BY_MPI), end_without_children},
@@ -183,12 +191,15 @@ static const struct end_rule *rule_for(const struct situation *s)
 
 static struct situation situation_of(const struct agent *a)
 {
+	const bool is_attached = a->form == FORM_ATTACH;
+
 	return (struct situation){
 		.form = a->form,
-		.processes = a->host.n_live && !last_words_all_held(a) ? HERE
-			     : a->expect > a->host.n_ever	       ? MORE_EXPECTED
-			     : !a->host.n_ever			       ? NOBODY
-								       : ENDED,
+		.processes = is_attached && attached_left_s(a) <= 0	 ? ENDED
+			     : a->host.n_live && !last_words_all_held(a) ? HERE
+			     : a->expect > a->host.n_ever		 ? MORE_EXPECTED
+			     : !a->host.n_ever				 ? NOBODY
+									 : ENDED,
 		.told = a->at_once	  ? STOP_NOW
 			: a->told_to_stop ? STOP
 					  : GO_ON,

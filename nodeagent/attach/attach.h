@@ -16,8 +16,8 @@ struct host;
 
 /*
  * Takes the processes with these pids ("12,345"), and warns of those that it may not take.
- * children: also takes their children, present and later ones. Returns 0, or -1 with *error (the
- * caller frees) if it has taken none.
+ * children: also takes their children, present and later ones. Returns 0, also where it has taken
+ * none (host->n_live), or -1 with *error (the caller frees) if the kernel allows no samples.
  */
 int attach_begin(struct host *host, const char *pids, bool children, char **error);
 

@@ -31,17 +31,19 @@ static bool runs_program(int pid, const char *name)
 	       (procfs_thread_name(pid, pid, comm) && !strncmp(comm, name, sizeof(comm) - 1));
 }
 
-static bool is_of_job(int pid, const char *job)
+static bool is_of_job(const struct attach_choice *c, int pid)
 {
 	char id[64];
 
-	return procfs_variable(pid, "SLURM_JOB_ID", id, sizeof(id)) && !strcmp(id, job);
+	if (!procfs_variable(pid, "SLURM_JOB_ID", id, sizeof(id)) || strcmp(id, c->job) != 0)
+		return false;
+	return !c->step || !procfs_variable(pid, "SLURM_STEP_ID", id, sizeof(id)) ||
+	       strcmp(id, c->step) != 0;
 }
 
 static bool is_wanted(const struct attach_choice *c, int pid)
 {
-	return c->user || (c->name && runs_program(pid, c->name)) ||
-	       (c->job && is_of_job(pid, c->job));
+	return c->user || (c->name && runs_program(pid, c->name)) || (c->job && is_of_job(c, pid));
 }
 
 void attach_choose_all(struct attach_choice *c)

@@ -10,6 +10,7 @@
 struct attach_choice {
 	const char *name; /* of the program */
 	const char *job;  /* of Slurm */
+	const char *step; /* of that job: its processes are left out; or NULL */
 	bool user;	  /* all processes of this user */
 	char *pids;	  /* pids that were chosen, with a comma behind each; or NULL */
 	size_t n;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
+#include "nodeagent/agent/step/step.h"
 #include "nodeagent/attach/choice.h"
 #include "nodeagent/attach/refusal.h"
 #include "nodeagent/base/util.h"
@@ -24,7 +25,8 @@ static const char usage[] =
 	"numbers of calls, messages and waits.\n"
 	"\n"
 	"  -n, --name PROGRAM   look at all your processes of this program\n"
-	"  -j, --job JOBID      look at those of this Slurm job on this node\n"
+	"  -j, --job JOBID      look at those of this Slurm job on this node, or on all nodes\n"
+	"                       by srun --jobid JOBID --overlap -N NODES vftr attach -j JOBID\n"
 	"  -u, --user           look at all your processes\n"
 	"  -s, --seconds TIME   look for this time, such as 30 or 5min\n"
 	"      --no-children    leave out children that they have or will start\n"
@@ -141,7 +143,7 @@ int cmd_attach(int argc, char **argv)
 {
 	struct attach_choice c = {0};
 	struct agent_words w = {0};
-	bool named;
+	bool named, in_step;
 	int k;
 
 	agent_words_begin(&w);
@@ -161,10 +163,15 @@ int cmd_attach(int argc, char **argv)
 	}
 	if (!choose_pids(&c, argv + optind))
 		return 2;
+	in_step = !named && step_has_others();
+	if (in_step) /* its other tasks are we, too */
+		c.step = getenv("SLURM_STEP_ID");
 	if (!named)
 		attach_choose_all(&c);
-	if (!c.n)
+	if (!c.n && !in_step)
 		return nothing_to_attach(&c, named);
-	agent_words_add(&w, xasprintf("--attach=%s", c.pids));
+	if (in_step)
+		agent_words_add(&w, xstrdup("--in-step"));
+	agent_words_add(&w, xasprintf("--attach=%s", c.n ? c.pids : ""));
 	return agent_become(&w, "attach");
 }

@@ -25,12 +25,9 @@
 
 bool in_step_wanted(const struct launch *l)
 {
-	struct step s;
 	char *const *launcher = launcher_words(l->command);
 
-	step_read(&s);
-	return s.size > 1 && s.rank >= 0 &&
-	       (!launcher || launcher_kind(launcher[0]) == LAUNCHER_NONE);
+	return step_has_others() && (!launcher || launcher_kind(launcher[0]) == LAUNCHER_NONE);
 }
 
 /* When a process began, in the kernel's clock ticks; 0 if unknown. */
@@ -161,6 +158,11 @@ bool in_step_may_have_others(const struct in_step *s)
 	return s && s->step.size < 0;
 }
 
+static bool has_other_nodes(const struct step *s)
+{
+	return s->rank >= 0 && s->size > 1 && s->local_size != s->size;
+}
+
 /* The process that goes on as the agent: away from signals that are meant for the task. */
 static void become_agent(struct agent *a, struct launch *l, struct in_step *s)
 {
@@ -179,7 +181,20 @@ static void become_agent(struct agent *a, struct launch *l, struct in_step *s)
 	l->command = NULL;
 	l->preload = false;
 	unsetenv("LD_PRELOAD");
-	a->several = s->step.rank >= 0 && s->step.size > 1 && s->step.local_size != s->step.size;
+	a->several = has_other_nodes(&s->step);
+	if (a->several)
+		proxy_use_tcp(&s->tcp);
+}
+
+/* This task is the agent, and keeps the step as long as it runs; other tasks of the node end. */
+static void be_agent(struct agent *a, struct in_step *s, const char *dir)
+{
+	if (!is_first(s, dir, a->host.session))
+		exit(0);
+	s->parent = getpid();
+	meeting_prepare(a, s);
+	a->step = s;
+	a->several = has_other_nodes(&s->step);
 	if (a->several)
 		proxy_use_tcp(&s->tcp);
 }
@@ -196,7 +211,8 @@ void in_step_start(struct agent *a, struct launch *l, const char *session)
 		die(OWN_FAILURE, "%s", error);
 	step_read(&s.step);
 	a->host.session = session ? xstrdup(session) : session_of(&s.step);
-	if (mark && !strcmp(mark, a->host.session)) { /* below a task: the agent is there */
+	if (l->command && mark &&
+		!strcmp(mark, a->host.session)) { /* below a task: the agent is there */
 		set_environment(l, a->host.session);
 		become_command(l);
 	}
@@ -204,6 +220,11 @@ void in_step_start(struct agent *a, struct launch *l, const char *session)
 	line = xasprintf("%d %d\n", (int)getpid(), s.step.rank);
 	in_step_append(s.list, line);
 	free(line);
+	if (!l->command) {
+		be_agent(a, &s, dir);
+		free(dir);
+		return;
+	}
 	if (!is_first(&s, dir, a->host.session)) {
 		bool there = wait_for_agent(dir, a->host.session, s.list);
 

@@ -8,6 +8,8 @@
  *	task 0: parent --+-- COMMAND		task n: COMMAND
  *			 +-- proxy -- agent
  *
+ * An agent that is to be attached to processes that run has no COMMAND: it is task 0 itself.
+ *
  * Agents of several nodes meet by a folder in the output directory (meet.c) and talk
  * over TCP. in-step.c: in each task, before COMMAND. parent.c: the parent.
  * agent.c: in the agent.
@@ -28,8 +30,9 @@ bool in_step_wanted(const struct launch *l);
  * In each task, with configuration and output directory known. Returns in the process that
  * is to be the node's agent, with a->host.session and a->step set, a->several if there are other
  * nodes, and without l->command. All others become COMMAND, or exit with its status; or, if
- * there can be no agent, with 125 after a message. With a->several the caller calls
- * peers_shield() next.
+ * there can be no agent, with 125 after a message. Without l->command, as of an agent that is to be
+ * attached, the first task of each node is the agent, and the others exit with 0. With a->several
+ * the caller calls peers_shield() next.
  */
 void in_step_start(struct agent *a, struct launch *l, const char *session);
 

@@ -132,6 +132,14 @@ void step_read(struct step *s)
 		strcpy(s->hosts, hosts);
 }
 
+bool step_has_others(void)
+{
+	struct step s;
+
+	step_read(&s);
+	return s.size > 1 && s.rank >= 0;
+}
+
 /* Slurm's plug-in has the freezer of version 1, or all of version 2. */
 bool step_has_group(void)
 {

@@ -23,6 +23,9 @@ struct step {
 /* Reads the environment of this process, which should be a task. */
 void step_read(struct step *s);
 
+/* True if this process is one of several tasks. */
+bool step_has_others(void);
+
 /*
  * True for Slurm with proctrack/cgroup: a signal to a step reaches its tasks, not their
  * children, and the rest of a step is killed when its tasks have ended.
