@@ -20,13 +20,13 @@ python3:python3 cython3:cython3 libsqlite3-0:/usr/lib/*/libsqlite3.so.0 libsqlit
 python3-mpi4py:/usr/lib/python3/dist-packages/mpi4py/__init__.py
 slurmctld:/usr/sbin/slurmctld slurmd:/usr/sbin/slurmd slurm-client:srun munge:/usr/sbin/munged
 otf2-tools:otf2-print libopen-trace-format2-dev:otf2/otf2.h protobuf-compiler:protoc
-libxml2-utils:xmllint lintian:lintian zsh:zsh fish:fish tmux:tmux environment-modules:/usr/share/modules/init/bash
+abigail-tools:abidiff libxml2-utils:xmllint lintian:lintian zsh:zsh fish:fish tmux:tmux environment-modules:/usr/share/modules/init/bash
 libtrilinos-kokkos-dev:/usr/include/trilinos/Kokkos_Core.hpp libtbb-dev:/usr/include/tbb/tbb.h libpapi-dev:papi.h
 likwid:/usr/include/likwid-marker.h
 libjemalloc2:/usr/lib/*/libjemalloc.so.2 libtcmalloc-minimal4:/usr/lib/*/libtcmalloc_minimal.so.4"
 dnf="gcc gcc-c++ gcc-gfortran make openmpi-devel mpich-devel elfutils-libelf-devel elfutils-devel
 cjson-devel liburing-devel libsodium-devel check-devel pkgconf-pkg-config mandoc jq gawk iproute perl-Test-Harness clang libomp-devel util-linux tini procps-ng gdb strace
-slurm slurm-slurmctld slurm-slurmd munge python3 sqlite-libs sqlite-devel libzstd-devel python3-mpi4py-openmpi protobuf-compiler libxml2 zsh fish tmux environment-modules"
+slurm slurm-slurmctld slurm-slurmd munge python3 sqlite-libs sqlite-devel libzstd-devel python3-mpi4py-openmpi protobuf-compiler libxml2 libabigail zsh fish tmux environment-modules"
 
 apt_names() {
 	for p in $apt $apt_tests; do

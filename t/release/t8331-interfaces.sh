@@ -37,6 +37,24 @@ test_expect 'a function or a number that changes is noticed' '
 	sed "s/X(VFTRACE_SCATTER, 6)/X(VFTRACE_SCATTER, 5)/" "$source" >changed.c
 	status_of 1 $TEST_CC -I"$TOP/libhook" -c -o changed.o changed.c'
 
+# only_public: what abidw and abidiff are to leave out, all but the functions of app-interfaces.c
+only_public() {
+	printf "[suppress_function]\nsymbol_name_not_regexp = ^(%s)\$\ndrop = true\n" \
+		"$(sed -n "s/.*X(\(vftrace_[a-z0-9_]*\),.*/\1/p" "$source" | paste -sd"|")"
+	printf "[suppress_variable]\nname_regexp = .*\ndrop = true\n"
+}
+
+test_if 'command -v abidiff' 'no abidiff' 'the library keeps the functions of 0.1 and their types, as it was compiled' '
+	only_public >public
+	limit abidiff --suppressions public "$T/release/libvftrace-0.1.abi" "$LIB/libvftrace.so"
+	sed "s/\(VFTRACE_IO_WRITE. value=.\)1/\12/" "$T/release/libvftrace-0.1.abi" >other.abi
+	status_of 4 abidiff --suppressions public other.abi "$LIB/libvftrace.so" >said
+	has said "1 Changed"
+	sed "s/vftrace_pause/vftrace_paused/g" "$T/release/libvftrace-0.1.abi" >other.abi
+	sed "s/vftrace_pause|/vftrace_paused|&/" public >both
+	status_of 12 abidiff --suppressions both other.abi "$LIB/libvftrace.so" >said
+	has said "1 Removed"'
+
 test_expect 'the shared library has no version in its name, so that a program finds a later one' '
 	readelf -d "$LIB/libvftrace.so" | grep "SONAME.*\[libvftrace\.so\]"'
 
