@@ -27,6 +27,7 @@
 #include "libhook/switches.h"
 #include "shm/look.h"
 #include "shm/runtime-dir.h"
+#include "shm/system.h"
 
 struct process vftr_process = {.socket = -1, .generation = 1};
 
@@ -125,13 +126,13 @@ static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 void vftr_executable_path(char *out, size_t bytes)
 {
 	const char *as_run = (const char *)getauxval(AT_EXECFN);
-	ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
+	ssize_t n = sys_readlink("/proc/self/exe", out, bytes - 1);
 	size_t used;
 
 	out[n > 0 ? n : 0] = '\0';
 	if (n > 0 || !as_run)
 		return;
-	if (as_run[0] != '/' && !getcwd(out, bytes))
+	if (as_run[0] != '/' && !sys_getcwd(out, bytes))
 		out[0] = '\0';
 	used = strlen(out);
 	snprintf(out + used, bytes - used, "%s%s", used ? "/" : "", as_run);
@@ -140,12 +141,12 @@ void vftr_executable_path(char *out, size_t bytes)
 /* argv[0], from the kernel's copy: the program may have changed its own. */
 static void invocation_name(char *out, size_t bytes)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, out, bytes - 1) : 0;
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? sys_read(fd, out, bytes - 1) : 0;
 
 	out[n > 0 ? n : 0] = '\0';
 	if (fd >= 0)
-		close(fd);
+		sys_close(fd);
 }
 
 /*
@@ -187,7 +188,7 @@ static int early_ring(int socket, struct patience *patience)
 		early.refused = early.reply.error != 0;
 	}
 	if (fd >= 0)
-		close(fd);
+		sys_close(fd);
 	/* as vftr_message_send() would: pairs with drain_process() */
 	add_release_u64(&vftr_process.app->definitions, 1);
 	return error;
@@ -236,7 +237,7 @@ static int say_hello(
 
 	vftr_executable_path(executable, sizeof(executable));
 	invocation_name(invoked, sizeof(invoked));
-	if (!getcwd(directory, sizeof(directory)))
+	if (!sys_getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
 	error = vftr_message_send_on(fd, &hello.head, sizeof(hello), &text, patience);
 	if (!error)
@@ -345,7 +346,7 @@ static int attach_to(int fd, struct patience *patience, bool once_more)
 			not_answered(fd, error);
 	}
 	if (control >= 0)
-		close(control);
+		sys_close(control);
 	return error;
 }
 
@@ -424,9 +425,9 @@ static int meet_agent(bool once_more)
 		return fd;
 	}
 	early.tid = 0;
-	error = fstat(fd, &st) ? -errno : attach_to(fd, &patience, once_more);
+	error = sys_fstat(fd, &st) ? -errno : attach_to(fd, &patience, once_more);
 	if (error) {
-		close(fd);
+		sys_close(fd);
 		return error;
 	}
 	vftr_process.socket = fd;
@@ -582,7 +583,7 @@ static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
 	if (!error && (error = vftr_rings_use(reply, fd, &t->ring)))
 		give_back(reply, error);
 	if (fd >= 0)
-		close(fd);
+		sys_close(fd);
 	return error;
 }
 
@@ -729,7 +730,7 @@ void vftr_process_born(void)
 	vftr_process.parent_fork = 0; /* our parent has not announced us */
 	parents = vftr_process_forget(vftr_thread.busy != 0);
 	if (parents >= 0)
-		close(parents);
+		sys_close(parents);
 	errno = saved_errno;
 }
 

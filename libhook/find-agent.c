@@ -16,6 +16,7 @@
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
 #include "shm/runtime-dir.h"
+#include "shm/system.h"
 
 #define LOW_DESCRIPTORS 200 /* shells and daemons use and close the lowest ones */
 
@@ -24,7 +25,7 @@ static int directory_is_ours(const char *directory)
 {
 	struct stat st;
 
-	if (lstat(directory, &st))
+	if (sys_lstat(directory, &st))
 		return -errno;
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077)
 		       ? 0
@@ -61,8 +62,8 @@ static void set_slice(int fd, long us)
 {
 	struct timeval limit = {0, us};
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	sys_setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
 /* Descriptor of a connection to the agent of this session, or -errno. NULL: never waits. */
@@ -78,17 +79,17 @@ static int connect_to(const char *directory, const char *session, struct patienc
 	n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", directory, session);
 	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, LOW_DESCRIPTORS);
+	high = sys_fcntl(fd, F_DUPFD_CLOEXEC, LOW_DESCRIPTORS);
 	if (high >= 0) {
-		close(fd);
+		sys_close(fd);
 		fd = high;
 	}
 	vftr_patience_of(directory, session);
 	set_slice(fd, patience ? vftr_patience_slice() / 1000 : 1);
-	while (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
+	while (sys_connect(fd, (struct sockaddr *)&a, sizeof(a))) {
 		n = -errno;
 		if (patience && (n == -EAGAIN || n == -EINTR)) { /* many wait before us */
 			if (vftr_patience_left(patience))
@@ -96,11 +97,11 @@ static int connect_to(const char *directory, const char *session, struct patienc
 			vftr_patience_over_unseen();
 			n = vftr_patience_over() ? -ETIMEDOUT : -ECANCELED;
 		}
-		close(fd);
+		sys_close(fd);
 		return n;
 	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
-		close(fd);
+	if (sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.uid != geteuid()) {
+		sys_close(fd);
 		return -EPERM;
 	}
 	return fd;
@@ -123,7 +124,7 @@ static int early(void)
 		set_slice(fd, vftr_patience_slice() / 1000);
 		return fd;
 	}
-	close(fd);
+	sys_close(fd);
 	return -ECONNRESET;
 }
 
@@ -137,8 +138,8 @@ void vftr_agent_expect(void)
 		fd = connect_to(directory, vftr_process.session, NULL);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st)) {
-		close(fd);
+	if (sys_fstat(fd, &st)) {
+		sys_close(fd);
 		return;
 	}
 	vftr_process.socket = fd;

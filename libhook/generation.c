@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
+#include "shm/system.h"
 
 static pthread_key_t end_of_thread;
 static bool has_key, installed;
@@ -89,7 +90,7 @@ static void after_fork_in_child(void)
 	if (vftr_process.state == PROCESS_NEW && vftr_process.parent_traced)
 		vftr_agent_expect();
 	if (parents >= 0) /* until now the agent has seen one of the two */
-		close(parents);
+		sys_close(parents);
 	t->own = false;
 	t->busy--;
 	vftr_process_child_unlock();

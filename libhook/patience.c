@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/system.h"
 
 #define DEFAULT_NS	30000000000u
 #define ATTACHED_NS	1000000000u /* where another has given up, or the program is to end */
@@ -28,7 +29,7 @@ static bool marked(void)
 	if (!agent[0])
 		return false;
 	snprintf(path, sizeof(path), "%s.hung", place);
-	n = readlink(path, whose, sizeof(whose));
+	n = sys_readlink(path, whose, sizeof(whose));
 	return n > 0 && (size_t)n == strlen(agent) && !memcmp(whose, agent, (size_t)n);
 }
 
@@ -41,10 +42,10 @@ void vftr_patience_of(const char *directory, const char *session)
 
 	snprintf(place, sizeof(place), "%s/%s", directory, session);
 	snprintf(path, sizeof(path), "%s.lock", place);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
+		n = sys_read(fd, text, sizeof(text) - 1);
+		sys_close(fd);
 	}
 	text[n > 0 ? n : 0] = '\0';
 	digits = strspn(text, "0123456789");
@@ -96,12 +97,12 @@ bool vftr_patience_over(void)
 		return false;
 	snprintf(path, sizeof(path), "%s.hung", place);
 	/* all of a job come at one moment: who has made it is the one */
-	if (!symlink(agent, path))
+	if (!sys_symlink(agent, path))
 		return true;
 	if (errno != EEXIST || marked())
 		return false;
-	unlink(path); /* of an earlier agent */
-	return !symlink(agent, path);
+	sys_unlink(path); /* of an earlier agent */
+	return !sys_symlink(agent, path);
 }
 
 void vftr_patience_over_unseen(void)
@@ -109,6 +110,6 @@ void vftr_patience_over_unseen(void)
 	char path[sizeof(place) + 32];
 
 	snprintf(path, sizeof(path), "%s.lost-%d", place, (int)getpid());
-	if (symlink(agent[0] ? agent : "unknown", path))
+	if (sys_symlink(agent[0] ? agent : "unknown", path))
 		return;
 }

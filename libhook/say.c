@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "libhook/emit.h"
 #include "libhook/process.h"
+#include "shm/system.h"
 
 #define RWF_DO_NOT_WAIT 8 /* RWF_NOWAIT of linux/fs.h */
 #define SIGSET_BYTES	8 /* of the kernel's */
@@ -27,7 +28,7 @@ __attribute__((constructor)) static void look(void)
 {
 	busy_begin(&vftr_thread); /* it is no call of the program's */
 	if (standard_error == NOT_LOOKED)
-		standard_error = fstat(STDERR_FILENO, &at_start) ? IS_CLOSED : IS_OPEN;
+		standard_error = sys_fstat(STDERR_FILENO, &at_start) ? IS_CLOSED : IS_OPEN;
 	busy_end(&vftr_thread);
 }
 
@@ -36,7 +37,7 @@ static bool is_as_at_start(void)
 	struct stat now;
 
 	look(); /* of a constructor that came before ours */
-	return standard_error == IS_OPEN && !fstat(STDERR_FILENO, &now) &&
+	return standard_error == IS_OPEN && !sys_fstat(STDERR_FILENO, &now) &&
 	       now.st_dev == at_start.st_dev && now.st_ino == at_start.st_ino &&
 	       now.st_rdev == at_start.st_rdev;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shm/runtime-dir.h"
+#include "shm/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +52,7 @@ static bool can_be_had(const char *path)
 	char parent[PATH_MAX];
 	struct stat st;
 
-	if (!lstat(path, &st))
+	if (!sys_lstat(path, &st))
 		return st.st_uid == geteuid();
 	if (errno != ENOENT || !slash || slash == path)
 		return false;

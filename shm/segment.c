@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shm/atomic.h"
+#include "shm/system.h"
 
 /* A memfd of exactly `bytes`, of which the first `now` exist, and whose size cannot change. */
 static int sealed_memfd(const char *name, size_t bytes, size_t now)
@@ -20,10 +21,10 @@ static int sealed_memfd(const char *name, size_t bytes, size_t now)
 	if (fd < 0)
 		return -errno;
 	error = ftruncate(fd, (off_t)bytes) ? -errno : -posix_fallocate(fd, 0, (off_t)now);
-	if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (!error && sys_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		error = -errno;
 	if (error) {
-		close(fd);
+		sys_close(fd);
 		return error == -ENOSPC ? -ENOMEM : error;
 	}
 	return fd;
@@ -72,7 +73,7 @@ int vftr_segment_create_control(
 		return *fd;
 	error = map_flipped(*fd, CONTROL_BYTES, PROT_READ, 0, PROT_READ | PROT_WRITE, &base);
 	if (error) {
-		close(*fd);
+		sys_close(*fd);
 		return error;
 	}
 	*agent = base;
@@ -96,7 +97,7 @@ int vftr_segment_create_ring(uint64_t size, uint64_t now, int *fd, struct ring *
 	error = map_flipped(*fd, RING_SEGMENT_BYTES(size), PROT_READ, SEGMENT_PAGE,
 		PROT_READ | PROT_WRITE, &base);
 	if (error) {
-		close(*fd);
+		sys_close(*fd);
 		return error;
 	}
 	ring_point(ring, base, size);
@@ -107,7 +108,7 @@ static int has_size(int fd, size_t bytes)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (sys_fstat(fd, &st))
 		return -errno;
 	return st.st_size == (off_t)bytes ? 0 : -EPROTO;
 }

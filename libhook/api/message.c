@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/system.h"
 
 /* After a call that has failed: 1: repeat it; 0: do not, *error is set. */
 static bool again(struct patience *patience, int *error)
@@ -88,7 +89,8 @@ bool vftr_socket_is(int fd)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISSOCK(st.st_mode) && st.st_ino == vftr_process.socket_inode;
+	return !sys_fstat(fd, &st) && S_ISSOCK(st.st_mode) &&
+	       st.st_ino == vftr_process.socket_inode;
 }
 
 static bool socket_is_ours(void)

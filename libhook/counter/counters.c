@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/system.h"
 
 /* not in programs that are linked with -static */
 #pragma weak vftr_papi_open
@@ -34,10 +35,10 @@ int vftr_descriptor_aside(int fd)
 	if (fd < 0)
 		return -errno;
 	if (!getrlimit(RLIMIT_NOFILE, &most))
-		aside = fcntl(fd, F_DUPFD_CLOEXEC,
+		aside = sys_fcntl(fd, F_DUPFD_CLOEXEC,
 			most.rlim_cur > 8192 ? 4096 : (int)(most.rlim_cur / 2));
 	error = errno;
-	close(fd);
+	sys_close(fd);
 	return aside >= 0 ? aside : -error;
 }
 
@@ -48,8 +49,8 @@ static const char io_begin[] = "rchar: ";
 static void io_open(struct counters *c)
 {
 	if (c->io_fd < 0)
-		c->io_fd =
-			vftr_descriptor_aside(open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
+		c->io_fd = vftr_descriptor_aside(
+			sys_open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
 }
 
 static bool io_lines(struct counters *c, uint64_t line[static COUNTER_IO_LINES])
@@ -57,7 +58,7 @@ static bool io_lines(struct counters *c, uint64_t line[static COUNTER_IO_LINES])
 	char text[512];
 	const char *at = text;
 	/* at a position: nothing is taken from a file that the program may have there now */
-	ssize_t n = pread(c->io_fd, text, sizeof(text) - 1, 0);
+	ssize_t n = sys_pread(c->io_fd, text, sizeof(text) - 1, 0);
 
 	if (n < (ssize_t)sizeof(io_begin) || memcmp(text, io_begin, sizeof(io_begin) - 1))
 		return false;
@@ -173,9 +174,9 @@ static void finish(struct thread *t, bool forked)
 	if (c->io_fd >= 0) {
 		char text[sizeof(io_begin) - 1];
 
-		if (pread(c->io_fd, text, sizeof(text), 0) == (ssize_t)sizeof(text) &&
+		if (sys_pread(c->io_fd, text, sizeof(text), 0) == (ssize_t)sizeof(text) &&
 			!memcmp(text, io_begin, sizeof(text)))
-			close(c->io_fd);
+			sys_close(c->io_fd);
 	}
 	munmap(c, sizeof(*c));
 }

@@ -16,6 +16,7 @@
 #include "libhook/counter/perf-page.h"
 #include "shm/atomic.h"
 #include "shm/clock.h"
+#include "shm/system.h"
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #define VALUE (COUNTER_MARK - 1)
@@ -67,7 +68,7 @@ void vftr_perf_open(struct counters *c, uint32_t i)
 		return;
 	}
 	p->fd = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &p->id))
+	if (sys_ioctl(fd, PERF_EVENT_IOC_ID, &p->id))
 		p->id = 0;
 	p->page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 	if (p->page == MAP_FAILED)
@@ -80,7 +81,7 @@ void vftr_perf_open(struct counters *c, uint32_t i)
 	p->by_instruction = !is_software && is_readable_by_instruction(p);
 	c->state[i].ways = p->by_instruction ? COUNTER_BY_INSTRUCTION : COUNTER_BY_CALL;
 	if (p->page && (p->by_instruction || is_member)) {
-		close(fd);
+		sys_close(fd);
 		p->fd = -1;
 	}
 }
@@ -90,7 +91,7 @@ static bool is_ours(const struct perf_counter *p)
 {
 	uint64_t id;
 
-	return p->fd >= 0 && !ioctl(p->fd, PERF_EVENT_IOC_ID, &id) && id == p->id;
+	return p->fd >= 0 && !sys_ioctl(p->fd, PERF_EVENT_IOC_ID, &id) && id == p->id;
 }
 
 static void store(struct counters *c, uint32_t i, const struct perf_reading *r)
@@ -125,7 +126,7 @@ static void by_call(struct counters *c, uint32_t i)
 	struct perf_counter *p = &c->perf[i];
 	uint64_t word[3]; /* value, enabled, running */
 
-	if (!is_ours(p) || read(p->fd, word, sizeof(word)) != (ssize_t)sizeof(word))
+	if (!is_ours(p) || sys_read(p->fd, word, sizeof(word)) != (ssize_t)sizeof(word))
 		return;
 	c->own_calls++;
 	c->own_bytes += sizeof(word);
@@ -138,7 +139,7 @@ static void read_group(struct counters *c)
 	struct perf_counter *leader = &c->perf[c->group];
 	ssize_t n;
 
-	if (!is_ours(leader) || (n = read(leader->fd, word, sizeof(word))) < 24)
+	if (!is_ours(leader) || (n = sys_read(leader->fd, word, sizeof(word))) < 24)
 		return;
 	c->own_calls++;
 	c->own_bytes += (uint64_t)n;
@@ -167,7 +168,7 @@ void vftr_perf_read(struct counters *c)
 static void close_ours(struct perf_counter *p)
 {
 	if (is_ours(p))
-		close(p->fd);
+		sys_close(p->fd);
 	p->fd = -1;
 }
 

@@ -13,6 +13,7 @@
 #include "libhook/counters.h"
 #include "shm/atomic.h"
 #include "shm/clock.h"
+#include "shm/system.h"
 
 #define ENERGY_NS 1000000 /* the hardware counts in steps of about this time */
 
@@ -103,11 +104,11 @@ static bool read_number(const char *folder, unsigned zone, const char *name, uin
 			name);
 	else
 		snprintf(path, sizeof(path), "%s/intel-rapl:%u/%s", folder, package, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
+	n = sys_read(fd, text, sizeof(text) - 1);
+	sys_close(fd);
 	if (n <= 0)
 		return false;
 	text[n] = '\0';

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "libhook/sampler/sampler.h"
+#include "shm/system.h"
 
 #define TIMERS_MOST 4096u
 /* The kernel keeps at least so much below the stack of the first thread free of other mappings. */
@@ -168,7 +169,7 @@ int vftr_sampler_receive(int socket, struct patience *patience)
 	if (!error)
 		vftr_sampler.period_ns = m.period_ns;
 	if (fd >= 0)
-		close(fd);
+		sys_close(fd);
 	return error;
 }
 

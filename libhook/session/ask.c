@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/system.h"
 
 #define EXPORT	 __attribute__((visibility("default")))
 #define LOOK_NS	 200000000 /* how often a waiting thread sees whether the agent lives */
@@ -208,7 +209,7 @@ int vftr_session_ask(
 	vftr_process_unlock();
 	busy_end(t);
 	if (fd >= 0)
-		close(fd);
+		sys_close(fd);
 	errno = saved_errno;
 	if (error)
 		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/system.h"
 
 #define STACK_BYTES	  (64u << 10)
 #define ENVIRONMENT_BYTES (64u << 10) /* its pointers: what is beyond the agent does not get */
@@ -46,7 +47,7 @@ static int run(void *context)
 {
 	struct start *s = context;
 
-	execve(s->path, s->argv, s->envp);
+	sys_execve(s->path, s->argv, s->envp);
 	s->error = errno; /* shared memory: the application sees it */
 	leave(127);
 }
@@ -56,11 +57,11 @@ static int run_between(void *context)
 	struct start *s = context;
 	int status = 0, pid;
 
-	setsid();
+	sys_setsid();
 	pid = __clone(run, (char *)s - STACK_BYTES / 2, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
 	if (pid < 0)
 		s->error = errno;
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (pid > 0 && sys_waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	leave(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
@@ -83,7 +84,7 @@ static void agent_path(char *out, size_t bytes)
 	for (unsigned i = 0; slash && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		snprintf(out, bytes, "%.*s/%s/vftr-node-agent", (int)(slash - here.dli_fname),
 			here.dli_fname, beside[i]);
-		if (!access(out, X_OK))
+		if (!sys_access(out, X_OK))
 			return;
 	}
 	snprintf(out, bytes, "%s/vftr-node-agent", VFTR_BINDIR);
@@ -128,7 +129,7 @@ int vftr_agent_spawn(const char *session)
 	error = pid < 0 ? -errno : -s->error;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid > 0)
-		while (waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
+		while (sys_waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
 			;
 	if (!error && status) /* the agent has said why, on standard error; others do not */
 		error = WIFEXITED(status) && WEXITSTATUS(status) == AGENT_FAILURE ? -ECANCELED
