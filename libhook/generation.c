@@ -185,6 +185,17 @@ void vftr_generation_install(void)
 	has_key = !pthread_key_create(&end_of_thread, thread_ended);
 }
 
+/*
+ * Before the program has threads and handlers of its own: handlers are called before a fork in the
+ * reverse order, so that those of the program, which may wait for a thread that records, do so
+ * before we hold anything; a fork waits for a thread that attaches the process; and a key among the
+ * first ones needs no memory of the heap.
+ */
+__attribute__((constructor(101))) static void install_early(void)
+{
+	vftr_generation_install();
+}
+
 void vftr_thread_end_install(void)
 {
 	if (has_key)

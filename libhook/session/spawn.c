@@ -66,24 +66,34 @@ static int run_between(void *context)
 	leave(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
+static const char *our_library; /* its file, or NULL */
+
+/* Here, as dladdr() waits for a dlopen() of another thread, which may wait for us: in a
+ * constructor. */
+__attribute__((constructor(101))) static void find_our_library(void)
+{
+	Dl_info here;
+
+	if (dladdr((void *)(uintptr_t)find_our_library, &here))
+		our_library = here.dli_fname;
+}
+
 /* $VFTR_AGENT, or that of the prefix which our library is below, or as installed. */
 static void agent_path(char *out, size_t bytes)
 {
 	/* from PREFIX/lib, and from PREFIX/lib/x86_64-linux-gnu */
 	static const char *const beside[] = {"../bin", "../../bin"};
 	const char *named = getenv("VFTR_AGENT");
-	Dl_info here;
-	const char *slash = NULL;
+	const char *slash;
 
 	if (named && named[0]) {
 		snprintf(out, bytes, "%s", named);
 		return;
 	}
-	if (dladdr((void *)(uintptr_t)agent_path, &here) && here.dli_fname)
-		slash = strrchr(here.dli_fname, '/');
+	slash = our_library ? strrchr(our_library, '/') : NULL;
 	for (unsigned i = 0; slash && i < sizeof(beside) / sizeof(beside[0]); i++) {
-		snprintf(out, bytes, "%.*s/%s/vftr-node-agent", (int)(slash - here.dli_fname),
-			here.dli_fname, beside[i]);
+		snprintf(out, bytes, "%.*s/%s/vftr-node-agent", (int)(slash - our_library),
+			our_library, beside[i]);
 		if (!sys_access(out, X_OK))
 			return;
 	}

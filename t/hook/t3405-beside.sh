@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='the first event beside a fork, a dlopen(), many keys, and names of the program'"'"'s own'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$LIB/libvftrace.so" "$LIB/libvftrace-static.a"
+
+cc_traced "$BIN/beside" "$T/hook/app-beside.c" -pthread -ldl || skip_all 'app-beside.c cannot be compiled'
+TEST_FLAGS="$TEST_FLAGS -fno-builtin -w"
+
+test_expect 'the fork handlers of the program wait for a thread that has its first event' '
+	traced -q -- "$BIN/beside" handlers
+	is "2 event<init" "$(calls_in beside_all.json)"'
+
+test_expect 'a fork while another thread begins the process: no child hangs, each is recorded' '
+	is 0 "$(traced -q -- "$BIN/beside" attaching 40)" "hanging children"
+	is "41 event<init" "$(calls_in beside_all.json)"
+	is 0 "$(limit env VFTR_AGENT="$AGENT" "$BIN/beside" attaching 40)" "hanging children of one that starts its agent"'
+
+test_expect 'a library is loaded whose constructor has an event, and the agent is to be started' '
+	cc_traced plug.so "$T/hook/app-beside-plug.c" -shared -fPIC
+	mkdir own && cp "$LIB/libvftrace.so" own/ && ln -s "$AGENT" own/vftr-node-agent
+	limit env -u VFTR_AGENT "$BIN/beside" loading ./plug.so'
+
+test_expect 'the first event of a thread allocates nothing, however many keys the program has' '
+	is 0 "$(traced -q -- "$BIN/beside" keys)"'
+
+test_expect 'functions of the program that are named as those of POSIX are not called' '
+	cc_traced "$BIN/own-names" "$T/hook/app-own-names.c"
+	traced -q -- "$BIN/own-names"
+	calls_in own-names_all.json >got
+	is 21 "$(wc -l <got)"
+	is 20 "$(grep -c "^1 [a-z]*<main<init" got)"
+	limit env VFTR_AGENT="$AGENT" "$BIN/own-names"
+	$TEST_CC $TEST_FLAGS -finstrument-functions -static -o "$BIN/own-static" "$T/hook/app-own-names.c" \
+		"$LIB/libvftrace-static.a" -lpthread
+	traced -q -- "$BIN/own-static"
+	calls_in own-static_all.json | diff got -'
+
+done_testing
