@@ -300,7 +300,7 @@ static void not_answered(int fd, int error)
 	if (error == -ETIMEDOUT)
 		vftr_message_throw(fd, WIRE_GAVE_UP);
 	if (error != -ETIMEDOUT || vftr_patience_over())
-		vftr_say("the node agent does not answer", strerror(-error));
+		vftr_say("the node agent does not answer", vftr_error_text(-error));
 }
 
 /*
@@ -334,7 +334,7 @@ static int attach_to(int fd, struct patience *patience, bool once_more)
 					   control, &vftr_process.agent, &vftr_process.app))) {
 		/* without a descriptor: this process may open no more files */
 		vftr_say("the node agent's memory cannot be shared",
-			strerror(control < 0 ? EMFILE : -error));
+			vftr_error_text(control < 0 ? EMFILE : -error));
 		error = -EPROTO;
 	} else {
 		accept_welcome(&reply.welcome, reply.bytes + sizeof(reply.welcome));
@@ -403,7 +403,8 @@ static void say_no_agent(int error)
 	default:
 		snprintf(line, sizeof(line),
 			"no node agent (%.180s) could be reached or started: %s (see vftr doctor)",
-			agent && agent[0] ? agent : "VFTR_AGENT is not set", strerror(error));
+			agent && agent[0] ? agent : "VFTR_AGENT is not set",
+			vftr_error_text(error));
 	}
 	vftr_say(line, "");
 }
@@ -541,7 +542,8 @@ static void give_back(const struct wire_ring *reply, int error)
 	snprintf(line, sizeof(line),
 		"process %d: a thread, maybe more, had no memory for its events and was not "
 		"traced: %s%s",
-		vftr_process.pid, strerror(-error), error == -EMFILE ? " (see ulimit -n)" : "");
+		vftr_process.pid, vftr_error_text(-error),
+		error == -EMFILE ? " (see ulimit -n)" : "");
 	text.s[0] = line;
 	vftr_message_send(&note, sizeof(note), &text);
 }

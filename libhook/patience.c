@@ -17,19 +17,19 @@
 #define DIRECTORY_BYTES 256
 
 static char place[DIRECTORY_BYTES + 128]; /* DIRECTORY/SESSION */
-static uint32_t in_a_hurry;		  /* it was not the agent that took too long */
-static char agent[24];			  /* its process, or empty: not known */
+static char hung[sizeof(place) + 8]; /* that and .hung, made once: who waits has little stack */
+static uint32_t in_a_hurry;	     /* it was not the agent that took too long */
+static char agent[24];		     /* its process, or empty: not known */
 
 /* The mark is that of this agent, not of an earlier one. */
 static bool marked(void)
 {
-	char path[sizeof(place) + 8], whose[sizeof(agent)];
+	char whose[sizeof(agent)];
 	ssize_t n;
 
 	if (!agent[0])
 		return false;
-	snprintf(path, sizeof(path), "%s.hung", place);
-	n = sys_readlink(path, whose, sizeof(whose));
+	n = sys_readlink(hung, whose, sizeof(whose));
 	return n > 0 && (size_t)n == strlen(agent) && !memcmp(whose, agent, (size_t)n);
 }
 
@@ -41,6 +41,7 @@ void vftr_patience_of(const char *directory, const char *session)
 	int fd;
 
 	snprintf(place, sizeof(place), "%s/%s", directory, session);
+	snprintf(hung, sizeof(hung), "%s.hung", place);
 	snprintf(path, sizeof(path), "%s.lock", place);
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
@@ -91,18 +92,15 @@ bool vftr_patience_left(struct patience *p)
 
 bool vftr_patience_over(void)
 {
-	char path[sizeof(place) + 8];
-
 	if (!agent[0] || load_relaxed(&in_a_hurry))
 		return false;
-	snprintf(path, sizeof(path), "%s.hung", place);
 	/* all of a job come at one moment: who has made it is the one */
-	if (!sys_symlink(agent, path))
+	if (!sys_symlink(agent, hung))
 		return true;
 	if (errno != EEXIST || marked())
 		return false;
-	sys_unlink(path); /* of an earlier agent */
-	return !sys_symlink(agent, path);
+	sys_unlink(hung); /* of an earlier agent */
+	return !sys_symlink(agent, hung);
 }
 
 void vftr_patience_over_unseen(void)

@@ -114,7 +114,7 @@ static bool matches(const char *text, size_t n, const char *executable)
 bool vftr_is_wanted_program(void)
 {
 	const char *v = getenv("VFTR_PROGRAMS"), *base;
-	char path[PATH_MAX];
+	static char path[PATH_MAX]; /* the stack may be small; others would write the same */
 
 	if (!v || !v[0])
 		return true;

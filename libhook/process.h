@@ -149,6 +149,7 @@ static inline __attribute__((always_inline)) void busy_end_surely(struct thread 
 
 #pragma GCC visibility push(hidden)
 
+
 /*
  * The lock also keeps the caller from being cancelled or interrupted while it is held. Whoever has
  * it must not take it again.
@@ -165,6 +166,9 @@ void vftr_locks_thread_ends(void);
  * is still there and takes it at once; more may be empty. Raises no signal. Keeps errno.
  */
 void vftr_say(const char *what, const char *more);
+/* What this errno means, in English. Unlike strerror() it takes no lock, where glibc is 2.32 or
+ * newer. */
+const char *vftr_error_text(int error);
 void vftr_say_late(uint32_t ms); /* the agent wrote nothing within ms */
 
 /* last-words.c: waits for MAY_END after BYE, if the agent asked for that. */

@@ -95,6 +95,15 @@ static void say_line(char *line, size_t bytes, int n)
 	errno = saved_errno;
 }
 
+const char *strerrordesc_np(int error) __attribute__((weak)); /* glibc 2.32 */
+
+const char *vftr_error_text(int error)
+{
+	const char *text = strerrordesc_np ? strerrordesc_np(error) : strerror(error);
+
+	return text ? text : "unknown error";
+}
+
 void vftr_say(const char *what, const char *more)
 {
 	char line[512]; /* at most PIPE_BUF: all of it or nothing */

@@ -46,18 +46,20 @@ static int name(char *out, size_t bytes, int place)
 	}
 }
 
-static bool can_be_had(const char *path)
+static bool can_be_had(char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char parent[PATH_MAX];
+	char *slash = strrchr(path, '/');
 	struct stat st;
+	bool can;
 
 	if (!sys_lstat(path, &st))
 		return st.st_uid == geteuid();
 	if (errno != ENOENT || !slash || slash == path)
 		return false;
-	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-	return !faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS);
+	*slash = '\0'; /* a copy of the parent's name would need 4 KiB of stack */
+	can = !faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS);
+	*slash = '/';
+	return can;
 }
 
 int vftr_runtime_dir(char *out, char *passed, size_t bytes)

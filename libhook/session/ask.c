@@ -213,7 +213,7 @@ int vftr_session_ask(
 	errno = saved_errno;
 	if (error)
 		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,
-			"the node agent does not answer: %s", strerror(-error));
+			"the node agent does not answer: %s", vftr_error_text(-error));
 	if (got < sizeof(p->answer) || p->answer.head.kind != WIRE_SESSION_ANSWER ||
 		p->answer.code < 0 || p->answer.code >= VFTRACE_CODES)
 		return vftr_session_fail(VFTRACE_ERROR_AGENT_GONE,

@@ -98,6 +98,11 @@ void vftr_find_agent_of(const char *contact)
 	(void)contact;
 }
 
+const char *vftr_error_text(int error)
+{
+	return strerror(error);
+}
+
 bool vftr_agent_alive(void)
 {
 	return true;
