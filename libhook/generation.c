@@ -157,7 +157,7 @@ static void goodbye(void)
 	struct thread *t = &vftr_thread;
 
 	/* a vfork child has our memory but does not end it; nor does a copy of us end us */
-	if (t->busy || !process_is_on() || vftr_thread_is_vfork_child(t))
+	if (thread_is_busy(t) || !process_is_on() || vftr_thread_is_vfork_child(t))
 		return;
 	if (vftr_gpu_flush)
 		vftr_gpu_flush();

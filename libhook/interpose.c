@@ -171,8 +171,8 @@ EXPORT void *__cxa_begin_catch(void *exception)
 EXPORT int dlclose(void *handle)
 {
 	int (*real)(void *);
-	bool ours =
-		process_is_on() && !vftr_thread.busy && !vftr_thread_is_vfork_child(&vftr_thread);
+	bool ours = process_is_on() && !thread_is_busy(&vftr_thread) &&
+		    !vftr_thread_is_vfork_child(&vftr_thread);
 	int result;
 
 	NEXT(real, dlclose);
@@ -270,7 +270,8 @@ long vftr_vfork_end(long result)
 EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
 	int (*real)(int (*)(void *), void *, int, void *, ...);
-	bool vfork_child = (flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !vftr_thread.busy;
+	bool vfork_child =
+		(flags & CLONE_VM) && !(flags & CLONE_SETTLS) && !thread_is_busy(&vftr_thread);
 	void *parent_tid, *tls, *child_tid;
 	va_list more;
 	int pid;

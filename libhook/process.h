@@ -149,6 +149,19 @@ static inline __attribute__((always_inline)) void busy_end_surely(struct thread 
 
 #pragma GCC visibility push(hidden)
 
+/*
+ * True while the slow path of this thread is interrupted by the caller, a signal handler. If a
+ * handler has left the slow path by a jump, that is repaired first, as at the next event of a
+ * function. Keeps errno.
+ */
+static inline bool thread_is_busy(const struct thread *t)
+{
+	if (__builtin_expect(t->busy && t->left, 0))
+		vftr_slow(clock_counter(), 0, 0, NULL);
+	return t->busy;
+}
+/* slow.c: an event that cannot be recorded, as its thread is busy. */
+void vftr_nested(struct thread *t, uint64_t exit_bit);
 
 /*
  * The lock also keeps the caller from being cancelled or interrupted while it is held. Whoever has
@@ -166,8 +179,7 @@ void vftr_locks_thread_ends(void);
  * is still there and takes it at once; more may be empty. Raises no signal. Keeps errno.
  */
 void vftr_say(const char *what, const char *more);
-/* What this errno means, in English. Unlike strerror() it takes no lock, where glibc is 2.32 or
- * newer. */
+/* What this errno means, in English. Unlike strerror() of glibc before 2.32 it takes no lock. */
 const char *vftr_error_text(int error);
 void vftr_say_late(uint32_t ms); /* the agent wrote nothing within ms */
 

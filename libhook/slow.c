@@ -352,7 +352,7 @@ static void put_counted(struct thread *t)
 	}
 }
 
-static void nested(struct thread *t, uint64_t exit_bit)
+void vftr_nested(struct thread *t, uint64_t exit_bit)
 {
 	if (t->own)
 		return;
@@ -565,19 +565,36 @@ void vftr_thread_publish(struct thread *t)
 	busy_end(t);
 }
 
+/*
+ * A handler has interrupted the slow path, maybe while the ring is attached: then its pointer is
+ * cleared first, and of a child of fork the generation is another one.
+ */
+static void emit_lost(struct thread *t)
+{
+	struct ring_producer_shm *p = load_relaxed(&t->ring.producer);
+
+	if (!t->own && p && t->generation == vftr_process.generation && process_is_on() &&
+		!load_relaxed(&vftr_process.pauses) && !vftr_thread_is_vfork_child(t))
+		add_relaxed_u64(&p->lost_messages, 1);
+}
+
 void vftr_emit_slow(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 
-	if (t->busy || !t->ring.base || t->generation != vftr_process.generation ||
-		!process_is_on() || vftr_thread_is_vfork_child(t))
+	if (thread_is_busy(t)) {
+		emit_lost(t);
+		return;
+	}
+	if (!t->ring.base || t->generation != vftr_process.generation || !process_is_on() ||
+		vftr_thread_is_vfork_child(t))
 		return;
 	busy_begin_surely(t, NULL);
 	if (t->state == THREAD_ACTIVE && make_room_for(t, vftr_process_ticks(), EMIT_ROOM))
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
-		t->ring.producer->lost_messages++;
+		add_relaxed_u64(&t->ring.producer->lost_messages, 1);
 	if (t->state == THREAD_ACTIVE) {
 		put_blocked(t);
 		t->limit = fast_limit(t);
@@ -645,7 +662,7 @@ void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site
 	if (unlikely(t->busy)) {
 		if (!vftr_slow_path_left(t, (uintptr_t)__builtin_dwarf_cfa(), site)) {
 			if (key)
-				nested(t, exit_bit);
+				vftr_nested(t, exit_bit);
 			return;
 		}
 		vftr_slow_path_repair(t);

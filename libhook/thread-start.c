@@ -135,7 +135,7 @@ void vftr_thread_named(uintptr_t pthread_self, const char *name)
 	int saved_errno = errno;
 
 	/* a thread without a ring tells its name when it gets one */
-	if (vftr_thread.busy || !process_is_on())
+	if (thread_is_busy(&vftr_thread) || !process_is_on())
 		return;
 	busy_begin_surely(&vftr_thread, NULL);
 	vftr_thread.limit = NULL;

@@ -152,7 +152,7 @@ uint32_t vftr_openacc_region(const struct openacc_site *site)
 	int saved_errno = errno;
 	struct entry *e = NULL;
 
-	if (t->busy || vftr_thread_is_vfork_child(t))
+	if (thread_is_busy(t) || vftr_thread_is_vfork_child(t))
 		return 0;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation)
 		vftr_slow(clock_counter(), 0, 0, NULL);

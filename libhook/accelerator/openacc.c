@@ -141,7 +141,8 @@ static void on_event(const struct acc_prof *p, const struct acc_event *e, void *
 {
 	int number = p ? p->event_type : e ? e->event_type : 0;
 
-	if (!vftr_active() || vftr_thread.busy || number <= 0 || number >= OPENACC_EVENT_LAST)
+	if (!vftr_active() || thread_is_busy(&vftr_thread) || number <= 0 ||
+		number >= OPENACC_EVENT_LAST)
 		return;
 	/* its end is not the first event of a process that has used nothing of it */
 	if ((number == OPENACC_RUNTIME_SHUTDOWN_EVENT || number == OPENACC_DEVICE_SHUTDOWN_EVENT) &&
@@ -226,7 +227,7 @@ void vftr_openacc_called(const void *caller, const void *function)
 	int saved_errno = errno;
 
 	here.caller = caller;
-	if (!load_relaxed(&settled) && vftr_active() && !vftr_thread.busy)
+	if (!load_relaxed(&settled) && vftr_active() && !thread_is_busy(&vftr_thread))
 		settle(function);
 	errno = saved_errno;
 }

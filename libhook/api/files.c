@@ -20,7 +20,7 @@ static enum files_state files_state(void)
 		return FILES_OFF;
 	if (vftr_thread_is_vfork_child(t))
 		return FILES_FOREIGN;
-	if (t->busy)
+	if (thread_is_busy(t))
 		return FILES_UNKNOWN;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		vftr_slow(clock_counter(), 0, 0, NULL);

@@ -17,7 +17,7 @@ static bool locks_on(void)
 {
 	struct thread *t = &vftr_thread;
 
-	if (load_relaxed(&vftr_process.state) == PROCESS_OFF || t->busy ||
+	if (load_relaxed(&vftr_process.state) == PROCESS_OFF || thread_is_busy(t) ||
 		vftr_thread_is_vfork_child(t))
 		return false;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
@@ -62,7 +62,7 @@ static void locks_wait(enum lock_wait how, const char *name, uint32_t *cache, ui
 
 	if (how == LOCK_WAIT_BEGINS)
 		vftr_wait(0, region, lock);
-	else if (!vftr_thread.busy)
+	else if (!thread_is_busy(&vftr_thread))
 		vftr_wait(RECORD_EXIT, region, how == LOCK_WAIT_OVER ? lock | flags[how] : lock);
 }
 

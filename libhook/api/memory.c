@@ -17,7 +17,7 @@ static enum memory_state memory_state(void)
 
 	if (load_relaxed(&vftr_process.state) == PROCESS_OFF)
 		return MEMORY_OFF;
-	if (t->busy || vftr_thread_is_vfork_child(t))
+	if (thread_is_busy(t) || vftr_thread_is_vfork_child(t))
 		return MEMORY_LATER;
 	if (t->state == THREAD_NEW && t->endings) /* it is about to end, and needs no other ring */
 		return MEMORY_LATER;

@@ -187,7 +187,7 @@ bool vftr_region_number(const char *name, size_t most, uint64_t *number)
 	int saved_errno = errno;
 	bool found;
 
-	if (t->busy || vftr_thread_is_vfork_child(t))
+	if (thread_is_busy(t) || vftr_thread_is_vfork_child(t))
 		return false;
 	busy_begin(t);
 	found = region_number(name, most, number);
@@ -197,10 +197,14 @@ bool vftr_region_number(const char *name, size_t most, uint64_t *number)
 }
 
 /* False if the thread records nothing; it attaches first, if need be. */
-static inline bool records(struct thread *t)
+static inline bool records(struct thread *t, uint64_t exit_bit)
 {
-	if (t->busy || vftr_thread_is_vfork_child(t))
+	if (vftr_thread_is_vfork_child(t))
 		return false;
+	if (thread_is_busy(t)) {
+		vftr_nested(t, exit_bit);
+		return false;
+	}
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		vftr_slow(clock_counter(), 0, 0, NULL);
 	return process_is_on() && t->state != THREAD_OFF;
@@ -221,7 +225,7 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 	uint64_t number = 0;
 	bool found;
 
-	if (!name || !records(t))
+	if (!name || !records(t, exit_bit))
 		return;
 	busy_begin(t);
 	found = region_number(name, most, &number);
@@ -233,7 +237,7 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 
 void vftr_region_numbered(uint64_t exit_bit, uint64_t number)
 {
-	if (records(&vftr_thread))
+	if (records(&vftr_thread, exit_bit))
 		record(exit_bit, number, NULL);
 }
 

@@ -130,7 +130,7 @@ uint32_t vftr_construct(enum construct kind, const void *address, const char *na
 	struct entry *e = NULL;
 	int saved_errno = errno;
 
-	if (t->busy)
+	if (thread_is_busy(t))
 		return 0;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation)
 		vftr_slow(clock_counter(), 0, 0, NULL);
@@ -224,7 +224,7 @@ static void publish_fork(void)
 {
 	struct thread *t = &vftr_thread;
 
-	if (t->busy || !process_is_on() || t->generation != vftr_process.generation ||
+	if (thread_is_busy(t) || !process_is_on() || t->generation != vftr_process.generation ||
 		vftr_thread_is_vfork_child(t) || !t->ring.base)
 		return;
 	busy_begin(t);
@@ -269,7 +269,7 @@ void vftr_wait(uint64_t exit_bit, uint32_t region, uint64_t lock)
 
 void vftr_wait_since(uint64_t ticks, uint32_t region, uint64_t lock)
 {
-	if (region && !vftr_thread.busy)
+	if (region && !thread_is_busy(&vftr_thread))
 		openmp_at(ticks, 0, RECORD_WAIT, OPENMP_MARK | lock | (region - 1), 0);
 }
 
@@ -290,7 +290,7 @@ void vftr_note(const char *text)
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
 
-	if (t->busy)
+	if (thread_is_busy(t))
 		return;
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation)
 		vftr_slow(clock_counter(), 0, 0, NULL);

@@ -76,7 +76,7 @@ void ompt_thread_created(const void *run)
 	struct search s = {.address = (uintptr_t)run};
 
 	if (load_relaxed(&used) || load_relaxed(&said) || load_relaxed(&checked) == s.address ||
-		!process_is_on() || vftr_thread.busy)
+		!process_is_on() || thread_is_busy(&vftr_thread))
 		return;
 	dl_iterate_phdr(look, &s); /* unlike dladdr(): waits for no dlopen() */
 	if (!s.runtime)

@@ -191,7 +191,7 @@ int vftr_session_ask(
 	int saved_errno = errno, error = -EBUSY, fd = -1;
 	size_t got = 0;
 
-	if (t->busy) /* a signal handler has come in between */
+	if (thread_is_busy(t)) /* a signal handler has come in between */
 		return vftr_session_fail(VFTRACE_ERROR_BUSY, NULL);
 	m->head.kind = WIRE_SESSION;
 	if (!m->request)

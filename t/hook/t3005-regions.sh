@@ -175,4 +175,9 @@ for mpi in $(mpi_list_short); do
 		is 0 \$(calls_of m_all.json 'MPI_Barrier<main<init') 'while paused'"
 done
 
+test_expect 'handlers leave regions by jumps: those that come later are recorded' '
+	$TEST_CC $TEST_FLAGS -I"$TOP/libhook" -o "$BIN/region-jumps" "$T/hook/app-region-jumps.c" $(test_link vftrace)
+	traced -q -- "$BIN/region-jumps"
+	is 1000 "$(jq "[.stacks[] | select(.path | startswith(\"after<\")) | .calls] | add" region-jumps_all.json)"'
+
 done_testing
