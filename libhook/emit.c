@@ -76,8 +76,11 @@ static __attribute__((noinline, cold)) void enter_overtaken(
 		vftr_overtaken(site, NULL, value, false, to, base);
 		return;
 	}
-	if (load_relaxed(to) == value) /* what is so anyway takes its place */
-		store_relaxed(to, record_sync_word((uint64_t)t->high << RECORD_TIME_BITS));
+	/* stored in time: it was published since, or it is in the parent's block */
+	if (load_relaxed(to) != value)
+		return;
+	/* what was so anyway there takes its place */
+	store_relaxed(to, record_sync_word((uint64_t)(uint32_t)base << RECORD_TIME_BITS));
 	vftr_slow(vftr_process_ticks(), 0, site, NULL);
 }
 
@@ -102,6 +105,7 @@ static bool enter_call_from(size_t function, const void *site)
 	value = record_word(ticks, 0, (uint32_t)(RECORD_ID_MPI + function));
 	store_relaxed(to, value);
 	KILLPOINT("fast.stored");
+	fence_signal(); /* who comes after this sees the word */
 	if (unlikely(load_relaxed(&t->base) != base))
 		enter_overtaken(
 			to, value, base, call_site_word((uint32_t)function, (uintptr_t)site));

@@ -196,4 +196,27 @@ for mpi in $mpis; do
 	"
 done
 
+# forked_at STEP: calls of MPI_Comm_rank() in the parent and its child, none of them inside another
+forked_at() {
+	rm -f fork-stepped_all.json
+	traced -q -k mpi.call_sites=on -- "$BIN/fork-stepped" "$1" >&2
+	jq "[.stacks[] | select(.path | startswith(\"MPI_Comm_rank<\")) | .calls] | add" fork-stepped_all.json
+	jq -e "all(.stacks[]; .path | [scan(\"MPI_Comm_rank\")] | length < 2)" fork-stepped_all.json >&2
+}
+
+stepped='[ "$(uname -m)" = x86_64 ] && command -v mpicc.openmpi'
+test_if "$stepped" 'no Open MPI on x86-64' 'a handler forks around the moment at which a call is stored: it is no call inside itself' '
+	mpicc_traced openmpi "$BIN/fork-stepped" "$T/mpi/app-fork-stepped.c"
+	before=1 after=90 # steps: the call is stored between them, and the child makes it anew, or has it
+	is 4 "$(forked_at $before)"
+	is 3 "$(forked_at $after)"
+	while [ $((after - before)) -gt 1 ]; do
+		middle=$(((before + after) / 2))
+		calls=$(forked_at $middle)
+		[ "$calls" = 3 ] && after=$middle || before=$middle
+	done
+	for k in 1 2 3; do
+		is 3 "$(forked_at $((after + k)))"
+	done'
+
 done_testing
