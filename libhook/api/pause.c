@@ -9,7 +9,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* With the process locked. */
+/*
+ * With the process locked, by a thread that is busy: libvftrace-locks would record a wait for the
+ * lock, and that may follow the agent's pause, which takes it again.
+ */
 static void set_pauses(uint32_t pauses)
 {
 	store_release(&vftr_process.pauses, pauses);
@@ -18,18 +21,22 @@ static void set_pauses(uint32_t pauses)
 
 EXPORT void vftrace_pause(void)
 {
+	busy_begin(&vftr_thread);
 	vftr_process_lock();
 	set_pauses(vftr_process.pauses + 1);
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 	vftr_slow(clock_counter(), 0, 0, NULL);
 }
 
 EXPORT void vftrace_resume(void)
 {
+	busy_begin(&vftr_thread);
 	vftr_process_lock();
 	if (vftr_process.pauses & ~PAUSED_BY_AGENT)
 		set_pauses(vftr_process.pauses - 1);
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 	vftr_slow(clock_counter(), 0, 0, NULL);
 }
 

@@ -189,28 +189,33 @@ void vftr_sampler_thread_begin(void)
 {
 	if (!load_relaxed(&vftr_sampler.on))
 		return;
+	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
 	if (load_relaxed(&vftr_sampler.on)) {
 		begin_thread((int32_t)syscall(SYS_gettid));
 		vftr_thread_end_install();
 	}
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 }
 
 void vftr_sampler_thread_end(void)
 {
 	if (!load_relaxed(&vftr_sampler.on))
 		return;
+	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
 	if (load_relaxed(&vftr_sampler.on))
 		end_thread((int32_t)syscall(SYS_gettid));
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 }
 
 void vftr_sampler_stop(void)
 {
 	const int saved_errno = errno;
 
+	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
 	if (load_relaxed(&vftr_sampler.on)) {
 		store_relaxed(&vftr_sampler.on, 0);
@@ -221,6 +226,7 @@ void vftr_sampler_stop(void)
 		n_timers = 0;
 	}
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 	errno = saved_errno;
 }
 
