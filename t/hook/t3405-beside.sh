@@ -37,4 +37,14 @@ test_expect 'functions of the program that are named as those of POSIX are not c
 	traced -q -- "$BIN/own-static"
 	calls_in own-static_all.json | diff got -'
 
+test_expect '... for no library refers to these names' '
+	names=$(sed -n "s/^static inline .*[ *]sys_\([a-z]*\)(.*/\1/p" "$TOP/shm/system.h" | paste -sd"|")
+	is 20 "$(echo "$names" | tr "|" "\n" | wc -l)"
+	for library in "$LIB"/libvftrace.so "$LIB"/libvftrace-openmpi.so "$LIB"/libvftrace-mpich.so; do
+		[ ! -e "$library" ] || nm -D --undefined-only "$library" | awk "{ sub(/@.*/, \"\", \$NF); print \$NF }" |
+			grep -xE "$names" >found || continue
+		cat found
+		return 1
+	done'
+
 done_testing
