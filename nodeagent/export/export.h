@@ -63,10 +63,17 @@ struct export_counter {
 	enum vfd_counter_kind kind;
 };
 
+/* A job of MPI: what ranks of the world are ranks of. */
+struct export_job {
+	uint64_t number;
+	uint32_t size; /* ranks, or 0 */
+};
+
 /* A communicator; the parts of it in several files are one. */
 struct export_comm {
 	const struct vfd_comm *comm;
 	const char *name; /* never NULL */
+	uint32_t job;	  /* in jobs[], that its ranks are of; 0, too, if that is not known */
 };
 
 enum export_kind {
@@ -143,8 +150,9 @@ struct exporter {
 	struct export_region *regions;
 	struct export_comm *comms;
 	struct export_counter *counters;
+	struct export_job *jobs; /* by number; with ranks that are left out */
 	const char **hosts;
-	size_t n_processes, n_threads, n_regions, n_comms, n_counters, n_hosts;
+	size_t n_processes, n_threads, n_regions, n_comms, n_counters, n_jobs, n_hosts;
 	uint64_t duration; /* ns */
 	int64_t start_unix_ns;
 
@@ -230,7 +238,7 @@ void export_progress(struct exporter *x, double part);
 
 /* ---- model.c */
 
-/* Fills processes[] to counters[] of x from its files; x->options chooses ranks. */
+/* Fills processes[] to jobs[] of x from its files; x->options chooses ranks. */
 void export_model_new(struct exporter *x);
 void export_model_free(struct exporter *x);
 /* NULL: the thread is left out. */
@@ -251,8 +259,18 @@ uint64_t export_time(const struct exporter *x, int64_t ns);
 void export_message_of(const struct exporter *x, uint32_t file, const struct vfd_message *m,
 	struct export_message *to);
 
+/* The communicator, in comms[], of a message of a file, or EXPORT_NONE. */
+uint32_t export_comm_number(const struct exporter *x, uint32_t file, const struct vfd_message *m);
+
 /* A copy with U+FFFD for each byte that is no UTF-8 (caller frees); NULL: there is no such byte. */
 char *export_cleaned(const char *name);
+
+/* ---- jobs.c */
+
+/* Fills jobs[], and the job of each of comms[]; reads messages if there are several jobs. */
+void export_find_jobs(struct exporter *x);
+/* The process, in processes[], that is a rank of a job, or EXPORT_NONE. */
+uint32_t export_process_of(const struct exporter *x, uint32_t job, int64_t rank);
 
 /* ---- sources.c */
 

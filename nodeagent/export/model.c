@@ -311,20 +311,23 @@ uint32_t export_caller(
 /* ---- communicators and messages ---------------------------------------------------- */
 
 /* MPI has names for two that nobody named. */
-static const char *comm_name(const struct exporter *x, uint32_t file, const struct vfd_comm *c)
+static const char *comm_name(const struct exporter *x, const struct export_comm *e)
 {
-	size_t n;
-	const struct vfd_process *p = vfd_processes(x->files[file], &n);
-	uint32_t job = 0;
+	const struct vfd_comm *c = e->comm;
 
-	if (c->name && *c->name)
-		return c->name;
-	for (size_t i = 0; i < n; i++)
-		if (p[i].number != VFD_NONE && p[i].rank >= 0 && p[i].size > job)
-			job = p[i].size;
+	if (e->name)
+		return e->name;
 	if (c->kind != WIRE_COMM_PREDEFINED || c->remote_size)
 		return "communicator";
-	return c->size == job ? "MPI_COMM_WORLD" : c->size == 1 ? "MPI_COMM_SELF" : "communicator";
+	if (c->size == (e->job < x->n_jobs ? x->jobs[e->job].size : 0))
+		return "MPI_COMM_WORLD";
+	return c->size == 1 ? "MPI_COMM_SELF" : "communicator";
+}
+
+static void name_comms(struct exporter *x)
+{
+	EACH(struct export_comm, c, x->comms, x->n_comms)
+		c->name = comm_name(x, c);
 }
 
 static void add_comms(struct exporter *x, uint32_t file)
@@ -334,20 +337,21 @@ static void add_comms(struct exporter *x, uint32_t file)
 
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t *known = map64_find(&x->comm_of, all[i].id);
+		const char *name = all[i].name && *all[i].name ? all[i].name : NULL;
 
 		if (all[i].number == VFD_NONE)
 			continue;
 		if (known) {
-			if (all[i].name && *all[i].name)
-				x->comms[*known].name = all[i].name;
+			if (name)
+				x->comms[*known].name = name;
 			continue;
 		}
 		map64_add(&x->comm_of, all[i].id, (uint32_t)x->n_comms);
-		*LIST_ADD(x, comms) = (struct export_comm){&all[i], comm_name(x, file, &all[i])};
+		*LIST_ADD(x, comms) = (struct export_comm){.comm = &all[i], .name = name};
 	}
 }
 
-static uint32_t comm_number(const struct exporter *x, uint32_t file, const struct vfd_message *m)
+uint32_t export_comm_number(const struct exporter *x, uint32_t file, const struct vfd_message *m)
 {
 	const enum wire_object_kind kind =
 		m->kind == VFD_RMA ? WIRE_OBJECT_WINDOW : WIRE_OBJECT_FILE;
@@ -393,7 +397,7 @@ void export_message_of(const struct exporter *x, uint32_t file, const struct vfd
 	*to = (struct export_message){.m = *m, .peer = VFD_NONE};
 	to->start = export_time(x, m->start);
 	to->end = export_time(x, m->end > m->start ? m->end : m->start);
-	to->comm = comm_number(x, file, m);
+	to->comm = export_comm_number(x, file, m);
 	to->region = export_region_of(x, file, m->track, m->stack);
 	if (m->kind == VFD_SEND || m->kind == VFD_RECEIVE)
 		to->flow = vfd_message_flow(x->files[file], m);
@@ -493,6 +497,8 @@ void export_model_new(struct exporter *x)
 		add_comms(x, i);
 		export_add_counters(x, i);
 	}
+	export_find_jobs(x);
+	name_comms(x);
 	if (x->n_processes)
 		qsort(x->processes, x->n_processes, sizeof(*x->processes), by_rank);
 	for (uint32_t i = 0; i < x->n_files; i++)
@@ -524,6 +530,7 @@ void export_model_free(struct exporter *x)
 	free(x->threads);
 	free(x->regions);
 	free(x->comms);
+	free(x->jobs);
 	free(x->hosts);
 	map64_free(&x->comm_of);
 	map64_free(&x->region_hash);

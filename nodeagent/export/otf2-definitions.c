@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions of an OTF2 archive: who there was, after all events are written.
- * Ranks of MPI_COMM_WORLD are members of the group of MPI's locations by their
- * own number; so a rank that is not in the files (another node's, or left out by
- * the user) gets an empty location.
+ * Ranks of a job are members of the group of MPI's locations in their order, job by
+ * job; so a rank that is not in the files (another node's, or left out by the user)
+ * gets an empty location.
  */
 #include <stdlib.h>
 
@@ -176,58 +176,99 @@ static void put_threads(struct definitions *d)
 
 /* ---- ranks and communicators ------------------------------------------------------------ */
 
-static size_t members(const struct export_comm *c, size_t most, uint64_t *to)
+/* The place of a rank of a job in the group of MPI's locations; n_ranks: of a stranger. */
+static uint64_t place_of(const struct otf2 *f, uint32_t job, int64_t rank)
+{
+	const int64_t first = f->first_rank[job], end = f->first_rank[job + 1];
+
+	return rank >= 0 && rank < end - first ? (uint64_t)(first + rank) : f->n_ranks;
+}
+
+static size_t members(const struct otf2 *f, const struct export_comm *c, size_t most, uint64_t *to)
 {
 	size_t n = 0;
 
 	EACH(const struct wire_run, r, c->comm->runs, c->comm->n_runs) {
-		for (int32_t k = 0; k < r->count && n < most; k++) {
-			const int64_t rank = r->first + (int64_t)k * r->stride;
-
-			to[n++] = rank >= 0 && rank < RANKS_MOST ? (uint64_t)rank : UINT64_MAX;
-		}
+		for (int32_t k = 0; k < r->count && n < most; k++)
+			to[n++] = place_of(f, c->job, r->first + (int64_t)k * r->stride);
 	}
 	return n;
 }
 
-/* Most ranks that a communicator may have: those of the largest job in the files. */
-static int64_t ranks_most(const struct exporter *x)
+struct range {
+	int64_t least, most;
+};
+
+static struct range range_of(const struct wire_run *r)
 {
-	uint32_t most = 0;
-	size_t n;
+	const int64_t first = r->first, last = first + ((int64_t)r->count - 1) * r->stride;
 
-	for (size_t i = 0; i < x->n_files; i++) {
-		const struct vfd_process *p = vfd_processes(x->files[i], &n);
-
-		for (size_t k = 0; k < n; k++)
-			if (p[k].number != VFD_NONE && p[k].rank >= 0 && p[k].size > most)
-				most = p[k].size;
-	}
-	return most && most < RANKS_MOST ? most : RANKS_MOST;
+	return (struct range){MIN(first, last), MAX(first, last)};
 }
 
-static void count_ranks(struct otf2 *f)
+/* Most ranks that a communicator of a job may have: those of the job, if they are known. */
+static uint32_t ranks_most(const struct exporter *x, uint32_t job)
 {
-	const struct exporter *x = f->x;
-	const int64_t ranks = ranks_most(x);
+	const uint32_t size = x->n_jobs ? x->jobs[job].size : 0;
 
-	for (size_t i = 0; i < x->n_processes; i++)
-		if (x->processes[i].rank >= (int64_t)f->n_ranks &&
-			x->processes[i].rank < (int32_t)RANKS_MOST)
-			f->n_ranks = (uint32_t)x->processes[i].rank + 1;
-	for (size_t i = 0; i < x->n_comms; i++) {
-		const struct vfd_comm *c = x->comms[i].comm;
+	return size && size < RANKS_MOST ? size : RANKS_MOST;
+}
 
-		EACH(const struct wire_run, r, c->runs, c->n_runs) {
-			const int64_t first = r->first;
-			const int64_t last = first + ((int64_t)r->count - 1) * r->stride;
-			const int64_t most = first > last ? first : last;
+/* Ranks of each job into n[]. */
+static void count_ranks(const struct exporter *x, uint32_t *n)
+{
+	for (uint32_t i = 0, job = 0; i < x->n_processes; i++) {
+		const struct export_process *p = &x->processes[i];
 
-			f->strangers |= first < 0 || last < 0 || most >= ranks;
-			if (most >= (int64_t)f->n_ranks)
-				f->n_ranks = (uint32_t)(most < ranks ? most + 1 : ranks);
+		/* both are in the order of jobs; a process of none is before them */
+		while (job + 1 < x->n_jobs && x->jobs[job].number < p->job && p->rank >= 0)
+			job++;
+		if (p->rank >= (int64_t)n[job] && p->rank < (int32_t)RANKS_MOST && x->n_jobs &&
+			p->job == x->jobs[job].number)
+			n[job] = (uint32_t)p->rank + 1;
+	}
+	EACH(const struct export_comm, c, x->comms, x->n_comms) {
+		const uint32_t ranks = ranks_most(x, c->job);
+
+		EACH(const struct wire_run, r, c->comm->runs, c->comm->n_runs) {
+			const int64_t most = range_of(r).most;
+
+			if (most >= (int64_t)n[c->job])
+				n[c->job] = (uint32_t)MIN(most + 1, (int64_t)ranks);
 		}
 	}
+}
+
+/* True if a communicator has a member that place_of() does not know. */
+static bool has_strangers(const struct otf2 *f, const struct export_comm *c)
+{
+	const int64_t n = (int64_t)f->first_rank[c->job + 1] - f->first_rank[c->job];
+
+	return ANY(i, c->comm->n_runs,
+		range_of(&c->comm->runs[i]).least < 0 || range_of(&c->comm->runs[i]).most >= n);
+}
+
+static void number_ranks(struct otf2 *f)
+{
+	const struct exporter *x = f->x;
+	const size_t jobs = MAX(x->n_jobs, (size_t)1);
+	uint32_t *n = xcalloc(jobs, sizeof(*n));
+
+	f->first_rank = xcalloc(jobs + 1, sizeof(*f->first_rank));
+	count_ranks(x, n);
+	for (size_t i = 0; i < jobs; i++)
+		f->first_rank[i + 1] = MIN(f->first_rank[i] + n[i], RANKS_MOST);
+	f->n_ranks = f->first_rank[jobs];
+	f->strangers = ANY(i, x->n_comms, has_strangers(f, &x->comms[i]));
+	free(n);
+}
+
+/* The job of a place in the group, from that of the place before. */
+static uint32_t job_at(const struct otf2 *f, uint32_t place, uint32_t job)
+{
+	while (place >= f->first_rank[job + 1])
+		job++;
+	return job;
 }
 
 /* The last one, if it is needed, is of all ranks whose number is not known. */
@@ -236,16 +277,15 @@ void otf2_find_ranks(struct otf2 *f)
 	const struct exporter *x = f->x;
 
 	f->n_locations = x->n_threads;
-	count_ranks(f);
+	number_ranks(f);
 	f->location_of = xmalloc((f->n_ranks + 1) * sizeof(*f->location_of));
-	for (size_t r = 0; r <= f->n_ranks; r++)
-		f->location_of[r] = UINT64_MAX;
-	/* of several jobs, the first one's */
-	for (size_t i = x->n_processes; i-- > 0;) {
-		const struct export_process *p = &x->processes[i];
+	f->location_of[f->n_ranks] = UINT64_MAX;
+	for (uint32_t r = 0, job = 0; r < f->n_ranks; r++) {
+		uint32_t p;
 
-		if (p->rank >= 0 && (uint32_t)p->rank < f->n_ranks)
-			f->location_of[p->rank] = p->first_thread;
+		job = job_at(f, r, job);
+		p = export_process_of(x, job, r - f->first_rank[job]);
+		f->location_of[r] = p == EXPORT_NONE ? UINT64_MAX : x->processes[p].first_thread;
 	}
 	for (size_t r = 0; r < f->n_ranks + f->strangers; r++)
 		if (f->location_of[r] == UINT64_MAX)
@@ -256,15 +296,17 @@ static void put_ranks(struct definitions *d)
 {
 	const struct otf2 *f = d->f;
 	const struct exporter *x = f->x;
-	uint32_t group = (uint32_t)x->n_processes;
+	uint32_t group = (uint32_t)x->n_processes, job = 0;
 
-	for (size_t r = 0; r < f->n_ranks + f->strangers && export_goes_on(d->f->x); r++) {
+	for (uint32_t r = 0; r < f->n_ranks + f->strangers && export_goes_on(d->f->x); r++) {
 		char *name;
 
+		job = r < f->n_ranks ? job_at(f, r, job) : job;
 		if (f->location_of[r] < x->n_threads)
 			continue;
-		name = r < f->n_ranks ? xasprintf("rank %zu (not in this trace)", r)
-				      : xstrdup("ranks of other jobs");
+		name = r < f->n_ranks
+			       ? xasprintf("rank %u (not in this trace)", r - f->first_rank[job])
+			       : xstrdup("ranks of other jobs");
 		OTF2_CALL(d->f, location_group, d->to, group, string(d, name), OUR_PROCESS, 0,
 			OUR_NONE);
 		OTF2_CALL(d->f, location, d->to, f->location_of[r], string(d, "thread 0"),
@@ -275,11 +317,8 @@ static void put_ranks(struct definitions *d)
 		OUR_BY_MPI, 0, f->n_ranks + f->strangers, f->location_of);
 }
 
-static uint32_t put_group(struct definitions *d, uint64_t *ranks, size_t n)
+static uint32_t put_group(struct definitions *d, const uint64_t *ranks, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (ranks[i] >= d->f->n_ranks)
-			ranks[i] = d->f->n_ranks;
 	OTF2_CALL(d->f, group, d->to, d->groups, 0, OUR_COMM_GROUP, OUR_BY_MPI, 0, (uint32_t)n,
 		ranks);
 	return d->groups++;
@@ -299,7 +338,7 @@ static void put_comms(struct definitions *d)
 
 		most = MIN(most, 2 * (size_t)RANKS_MOST);
 		ranks = xmalloc(most * sizeof(*ranks));
-		n = members(c, most, ranks);
+		n = members(d->f, c, most, ranks);
 		if (c->comm->remote_size && c->comm->size <= n) {
 			local = put_group(d, ranks, c->comm->size);
 			remote = put_group(d, ranks + c->comm->size, n - c->comm->size);

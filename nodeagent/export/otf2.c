@@ -327,5 +327,6 @@ void otf2_end(void *state, bool good)
 	free(f->writers);
 	free(f->events);
 	free(f->location_of);
+	free(f->first_rank);
 	free(f);
 }

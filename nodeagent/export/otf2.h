@@ -13,8 +13,9 @@ struct otf2 {
 	struct OTF2_Archive_struct *archive;
 	struct OTF2_EvtWriter_struct **writers; /* by thread */
 	uint64_t *events;			/* by thread: how many were written */
-	uint32_t n_ranks;			/* of MPI_COMM_WORLD */
-	bool strangers;				/* there are ranks of another one */
+	uint32_t n_ranks;			/* of all jobs */
+	uint32_t *first_rank;			/* by job, and n_ranks: of its ranks among these */
+	bool strangers;				/* there are other ranks */
 	/* by rank: its first thread, or an empty location; behind them, with strangers, theirs */
 	uint64_t *location_of;
 	uint64_t n_locations;	    /* threads, then the empty ones */
@@ -87,7 +88,7 @@ void otf2_plain_free(struct otf2 *f);
 
 /* ---- otf2-definitions.c */
 
-/* Sets n_ranks, strangers, location_of and n_locations. */
+/* Sets n_ranks to n_locations. */
 void otf2_find_ranks(struct otf2 *f);
 /* Writes all definitions, after all events. */
 void otf2_definitions(struct otf2 *f);

@@ -48,27 +48,21 @@ static void put_nodes(struct paraver *f)
 	fputc(')', x->out);
 }
 
-static uint32_t task_of(const struct exporter *x, int64_t rank)
-{
-	for (size_t i = 0; i < x->n_processes; i++)
-		if (x->processes[i].rank == rank && x->processes[i].threads)
-			return (uint32_t)i + 1;
-	return 0;
-}
-
 /* Tasks of a communicator as ":1:2", and how many; those in the trace. */
-static size_t tasks_of(const struct exporter *x, const struct vfd_comm *c, FILE *to)
+static size_t tasks_of(const struct exporter *x, const struct export_comm *e, FILE *to)
 {
+	const struct vfd_comm *c = e->comm;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_runs; i++)
 		for (int32_t k = 0; k < c->runs[i].count; k++) {
 			const int64_t rank = c->runs[i].first + (int64_t)k * c->runs[i].stride;
-			const uint32_t task = rank < 0 ? 0 : task_of(x, rank);
+			const uint32_t process = export_process_of(x, e->job, rank);
 
-			n += task > 0;
-			if (task)
-				fprintf(to, ":%u", task);
+			if (process == EXPORT_NONE)
+				continue;
+			n++;
+			fprintf(to, ":%u", process + 1);
 		}
 	return n;
 }
@@ -82,7 +76,7 @@ static void put_comms(struct paraver *f)
 		char *text;
 		FILE *to = memory_begin(&text, &bytes);
 
-		n = tasks_of(x, x->comms[i].comm, to);
+		n = tasks_of(x, &x->comms[i], to);
 		memory_end(to);
 		fprintf(x->out, "c:1:%zu:%zu%s\n", i + 1, n, text);
 		free(text);
