@@ -322,6 +322,18 @@ static void forget_ranks(const struct pruning *x, const struct profile_schema *s
 		}
 }
 
+/* A thread of several paths would count several times, and no sum tells its time at all of them. */
+static void forget_ranges(const struct pruning *x, size_t n)
+{
+	uint32_t *own = xcalloc(n + 1, sizeof(*own));
+
+	for (size_t i = 0; i < n; i++)
+		own[i] = x->top[i] == i ? x->row[i] : PROFILE_NONE;
+	profile_renumber_stacks(x->p, PROFILE_THREAD_RANGES, own);
+	profile_combine(x->p, PROFILE_THREAD_RANGES);
+	free(own);
+}
+
 static void settle_names(struct profile *p)
 {
 	uint32_t *number = xmalloc(p->n_names * sizeof(*number) + 1), n = 0;
@@ -380,8 +392,9 @@ static void add_up(struct pruning *x)
 			forget_ranks(x, &profile_schema[i]);
 	make_rows(x);
 	sort_rows(p, x->row, n);
+	forget_ranges(x, n);
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++)
-		if (has_stacks(&profile_schema[i])) {
+		if (has_stacks(&profile_schema[i]) && i != PROFILE_THREAD_RANGES) {
 			profile_renumber_stacks(p, i, x->row);
 			profile_combine(p, i);
 		}

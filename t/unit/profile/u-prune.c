@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
 #include "t/lib/suite.h"
@@ -186,6 +187,30 @@ START_TEST(no_ranks_are_known_of_what_is_added_up)
 }
 END_TEST
 
+/* So would a thread; what is pruned already has none either. */
+START_TEST(no_threads_are_known_of_what_is_added_up)
+{
+	static const char *const paths[] = {"once<main<init", "twice<main<init", "hot<main<init"};
+	struct profile *p = simple();
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct profile_thread_range *r = profile_add(p, PROFILE_THREAD_RANGES);
+
+		*r = (struct profile_thread_range){
+			.stack = find_stack(p, paths[i]), .threads = 3, .min_ns = 1, .max_ns = 2};
+	}
+	profile_combine(p, PROFILE_THREAD_RANGES);
+	for (int i = 0; i < 2; i++) {
+		prune_job(p, 0);
+		assert_valid(p);
+		ck_assert_uint_eq(p->n_thread_ranges, 1);
+		ck_assert_uint_eq(p->thread_ranges->stack, find_stack(p, "hot<main<init"));
+		ck_assert_uint_eq(p->thread_ranges->threads, 3);
+	}
+	profile_free(p);
+}
+END_TEST
+
 /* Where nothing is added up, processes and threads stay. */
 START_TEST(processes_stay_if_nothing_is_added_up)
 {
@@ -344,6 +369,7 @@ int main(void)
 	tcase_add_test(c, what_is_named_stays);
 	tcase_add_test(c, waits_have_rows_of_their_own);
 	tcase_add_test(c, no_ranks_are_known_of_what_is_added_up);
+	tcase_add_test(c, no_threads_are_known_of_what_is_added_up);
 	tcase_add_test(c, processes_stay_if_nothing_is_added_up);
 	tcase_add_loop_test(c, pruned_before_or_after_merging, 1, 60);
 	tcase_add_loop_test(c, all_sums_stay, 1, 20);
