@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conf/conf.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
 #define DIGITS "0123456789"
@@ -290,4 +292,16 @@ char *batch_job(void)
 			return file_base(v);
 	}
 	return xstrdup("");
+}
+
+bool result_seen(struct match_table *seen, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	if (match_table_find(seen, st.st_dev, st.st_ino))
+		return true;
+	match_table_add(seen, st.st_dev, st.st_ino, seen);
+	return false;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct conf;
+struct match_table;
 
 enum result_layout { LAYOUT_VFTRACE, LAYOUT_RUN };
 
@@ -102,5 +103,11 @@ void result_parsed_free(struct result_parsed *r);
  * caller frees. NULL: there are none, or *n of them.
  */
 char *result_find(const char *dir, enum result_kind kind, size_t *n);
+
+/*
+ * True if this file, under this name or another one, was asked for with the same table before: it
+ * would count twice. False, too, of what is not there. match_table_free() frees the table.
+ */
+bool result_seen(struct match_table *seen, const char *path);
 
 #endif

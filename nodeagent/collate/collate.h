@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 
 struct transport;
@@ -86,6 +87,8 @@ struct collate_files {
 	char *base; /* result_base() */
 	char **paths;
 	size_t n;
+	struct match_table seen; /* result_seen() */
+	bool told;		 /* that one is named twice */
 };
 
 /*
@@ -93,7 +96,10 @@ struct collate_files {
  * a sentence (caller frees).
  */
 int collate_find(const char *dir, struct collate_files **sets, size_t *n, char **error);
-/* Adds a path, which it takes over, to the files of this base; NULL: of the path's own one. */
+/*
+ * Adds a path, which it takes over, to the files of this base; NULL: of the path's own one. A file
+ * that is there already stays once; complain() tells of the first one.
+ */
 void collate_files_add(struct collate_files **sets, size_t *n, const char *base, char *path);
 void collate_files_free(struct collate_files *sets, size_t n);
 

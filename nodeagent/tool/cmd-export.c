@@ -11,6 +11,7 @@
 #include "nodeagent/tool/export-wrote.h"
 #include "nodeagent/tool/export-profile.h"
 #include "nodeagent/export/export.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/run.h"
@@ -62,6 +63,8 @@ struct inputs {
 	const char *wanted;	/* --base, or NULL */
 	char *event;		/* of the first file, as result_event_in() */
 	bool bad, other;	/* some could not be read; was of another run or event */
+	struct match_table seen;
+	bool told; /* that one is named twice */
 };
 
 /* BASE of BASE_HOST.vfd, or the program where a folder has one run. host: NULL if the header is
@@ -89,12 +92,24 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 	return base;
 }
 
+static bool is_repeated(struct inputs *in, const char *path)
+{
+	if (!result_seen(&in->seen, path))
+		return false;
+	if (!in->told)
+		complain("%s is named twice, and counts once", path);
+	return in->told = true;
+}
+
 static void add_file(void *ctx, const char *path)
 {
 	struct inputs *in = ctx;
 	char *error = NULL, *base;
-	struct vfd_file *f = vfd_open(path, &error);
+	struct vfd_file *f;
 
+	if (is_repeated(in, path))
+		return;
+	f = vfd_open(path, &error);
 	if (!f) {
 		complain("%s", error ? error : "out of memory");
 		free(error);
@@ -138,7 +153,7 @@ static void add_directory(struct inputs *in, const char *path)
 		in->bad = true;
 		return;
 	}
-	if (in->n == before && in->bad == bad) {
+	if (in->n == before && in->bad == bad && !in->told) {
 		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
 				    : "%s: no sampling files (BASE_HOST.vfd, HOST.vfd)%s",
 			path, in->wanted ? in->wanted : "");
@@ -160,6 +175,7 @@ static void inputs_free(struct inputs *in)
 {
 	for (size_t i = 0; i < in->n; i++)
 		vfd_close(in->files[i]);
+	match_table_free(&in->seen);
 	free(in->files);
 	free(in->base);
 	free(in->directory);

@@ -56,6 +56,11 @@ test_expect 'vftr collate of the node profiles gives the identical summary' '
 	collate true again
 	cmp pruned/app-scale_all.json again/app-scale_all.json'
 
+test_expect 'vftr collate: a node profile that is named twice counts once, which is said' '
+	VFTR_SET=profile.prune=true "$VFTR" collate -o twice pruned/*.vfp ./pruned/*.vfp pruned 2>told
+	is 1 "$(grep -c "is named twice, and counts once" told)"
+	cmp pruned/app-scale_all.json twice/app-scale_all.json'
+
 test_expect 'read as one, the node profiles have all call paths, and the same sums' '
 	collate false full
 	is null "$(json full/app-scale_all.json .pruned)"

@@ -407,6 +407,11 @@ test_expect 'vfd3: a file of Vftrace per rank' '
 	export_to folded -o one.folded
 	cmp both.folded one.folded'
 
+test_expect 'a file that is named twice is exported once, which is said' '
+	"$VFTR" export in in/*.vfd ./in -f folded -o twice.folded 2>told
+	is 1 "$(grep -c "is named twice, and counts once" told)"
+	cmp twice.folded one.folded'
+
 test_expect 'wrong usage is one sentence and status 2, and nothing is made' '
 	mkdir empty
 	wrong() {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/exact/exact.h"
@@ -13,8 +14,18 @@
 struct search {
 	struct exact *x;
 	const char *base;
-	bool bad;
+	struct match_table seen;
+	bool bad, told; /* told: that one is named twice */
 };
+
+static bool is_repeated(struct search *s, const char *path)
+{
+	if (!result_seen(&s->seen, path))
+		return false;
+	if (!s->told)
+		complain("%s is named twice, and counts once", path);
+	return s->told = true;
+}
 
 /* True if it is of the run that is asked for. */
 static bool is_wanted(const struct search *s, const char *path)
@@ -35,7 +46,10 @@ static void add_file(void *ctx, const char *path)
 {
 	struct search *s = ctx;
 	char *error = NULL;
-	struct vfd_file *f = is_wanted(s, path) ? vfd_open(path, &error) : NULL;
+	struct vfd_file *f = NULL;
+
+	if (is_wanted(s, path) && !is_repeated(s, path))
+		f = vfd_open(path, &error);
 
 	if (f) {
 		*LIST_ADD(s->x, files) = f;
@@ -54,11 +68,11 @@ static void add_folder(struct search *s, const char *path)
 
 	if (!is_read)
 		complain("%s: can't be read: %s", path, strerror(errno));
-	else if (s->x->n_files == before && !s->bad)
+	else if (s->x->n_files == before && !s->bad && !s->told)
 		complain("%s: no sampling files (BASE_HOST.vfd, HOST.vfd): record them with "
 			 "vftr run --trace",
 			path);
-	s->bad |= !is_read || s->x->n_files == before;
+	s->bad |= !is_read || (s->x->n_files == before && !s->told);
 }
 
 /* What the files of a run have in common: BASE, or the folder of HOST.vfd, and the event. The
@@ -113,6 +127,7 @@ int exact_open(struct exact *x, char **arguments, size_t n, const char *base)
 			add_folder(&s, arguments[i]);
 		else
 			add_file(&s, arguments[i]);
+	match_table_free(&s.seen);
 	if (!x->n_files && !s.bad)
 		complain("none of these sampling files is of the run `%s'", base ? base : "");
 	if (of_one_run(x)) {
