@@ -16,6 +16,7 @@
 #include "nodeagent/net/ending.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/gpu/gpu.h"
+#include "nodeagent/trace/write/sample.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 
@@ -238,7 +239,9 @@ static double flush_tick(struct recorder *s)
 	if (now < s->next_flush)
 		return 1e-9 * (double)(s->next_flush - now);
 	if (host->drained_bytes != s->drained) {
-		clock_pair(s);
+		/* readers take the last one, which recorder_close() writes */
+		if (vfd_writer_written(s->writer).level < VFD_THINNING_ALL)
+			clock_pair(s);
 		recorder_notify_matches(s);
 		if (vfd_writer_flush(s->writer))
 			s->drained = host->drained_bytes;

@@ -11,6 +11,7 @@
 #define TEXT_MOST     (64u << 10)
 #define FIELDS_MOST   16
 #define RUNS_A_RECORD 10000u
+#define LATE_MOST     8u /* names and places in teams of a thread, once the file is full */
 
 /* kind, length of the fields, fields, bytes behind them */
 static void record(struct vfd_writer *w, enum vfd_definition kind, const uint64_t *fields, size_t n,
@@ -93,6 +94,33 @@ static uint64_t field_value(struct vfd_writer *w, const void *from, const struct
 	}
 }
 
+/*
+ * False: the file is full, and no event in it can refer to this. What is said later of what it
+ * has is written, once or a few times for each.
+ */
+static bool is_wanted(const struct vfd_writer *w, enum vfd_definition kind, uint32_t number)
+{
+#define OF(what) offsetof(struct vfd_told, what) + 1
+	static const size_t of[VFD_DEFINITIONS] = {
+		[VFD_DEFINE_PROCESS_END] = OF(processes),
+		[VFD_DEFINE_RANK] = OF(processes),
+		[VFD_DEFINE_THREAD_NAME] = OF(tracks),
+		[VFD_DEFINE_THREAD_END] = OF(tracks),
+		[VFD_DEFINE_OPENMP] = OF(tracks),
+		[VFD_DEFINE_NAME] = OF(functions),
+		[VFD_DEFINE_SOURCE] = OF(functions),
+		[VFD_DEFINE_LINK] = OF(comms),
+	};
+#undef OF
+	uint32_t n = 0;
+
+	if (!w->full || kind == VFD_DEFINE_ROUND)
+		return true;
+	if (of[kind])
+		memcpy(&n, (const char *)&w->told + of[kind] - 1, sizeof(n));
+	return number < n;
+}
+
 /* Many runs are in several records, as the first with more behind it. */
 static void define_with_runs(struct vfd_writer *w, enum vfd_definition kind, uint32_t number,
 	const void *from, const struct wire_run *runs, size_t n_runs)
@@ -100,6 +128,8 @@ static void define_with_runs(struct vfd_writer *w, enum vfd_definition kind, uin
 	uint64_t fields[FIELDS_MOST] = {number};
 	size_t n_fields = 1, n = 0;
 
+	if (!is_wanted(w, kind, number))
+		return;
 	for (const struct vfd_field *x = vfd_definitions[kind].fields; x->how; x++)
 		if (x->how > FIELD_TRUE)
 			fields[n_fields++] = field_value(w, from, x);
@@ -159,14 +189,24 @@ void vfd_define_thread(struct vfd_writer *w, const struct vfd_thread *t)
 		write_definition(w, VFD_DEFINE_OPENMP, t->track, t);
 }
 
+/* A thread may change both without end. */
+static bool may_change(struct track *l)
+{
+	return !l->writer->full || l->late_places++ < LATE_MOST;
+}
+
 void vfd_track_name(struct vfd_track *l, const char *name)
 {
+	if (!may_change(track_of(l)))
+		return;
 	write_definition(track_of(l)->writer, VFD_DEFINE_THREAD_NAME, track_of(l)->number,
 		&(struct vfd_thread){.name = name});
 }
 
 void vfd_track_openmp(struct vfd_track *l, uint32_t level, uint32_t number)
 {
+	if (!may_change(track_of(l)))
+		return;
 	write_definition(track_of(l)->writer, VFD_DEFINE_OPENMP, track_of(l)->number,
 		&(struct vfd_thread){.openmp_level = level, .openmp_number = number});
 }

@@ -59,8 +59,12 @@ struct vfd_writer {
 	double units_per_ns;
 	uint64_t max_size, interval_units, sequence;
 	uint32_t block_bytes;
-	unsigned level;	      /* of thinning */
-	bool full;	      /* a block was left out, as the file would have passed max_size */
+	unsigned level; /* of thinning */
+	bool full;	/* max_size is reached, or a block was left out that would pass it */
+	/* how many there were of each when it was full: nothing may refer to later ones */
+	struct vfd_told {
+		uint32_t processes, tracks, functions, comms;
+	} told;
 	uint64_t least_units; /* shorter calls are left out whatever the level; 0: there are none */
 	bool mute;	      /* no event is written any more */
 	struct vfd_page definitions;
@@ -129,6 +133,8 @@ struct track {
 	size_t n_stacks, cap_stacks;
 	uint32_t stacks_used, blocks;
 	bool has_stacks, has_marks, recap;
+	bool has_news;	      /* its blocks refer to functions that the file will not have */
+	unsigned late_places; /* names and places in teams since the file is full */
 	struct vfd_path suspended[SEGMENTS_MOST];
 	uint32_t n_suspended;
 	struct vfd_sampler sampler;
@@ -166,6 +172,8 @@ static inline struct track *track_of(struct vfd_track *l)
 
 /* Writes the track's open block to the file. */
 void track_push(struct track *l);
+/* The open block gets no more events. */
+void track_end_block(struct track *l);
 /* Defines the stack in the file, if need be; at the time of the last event. */
 void track_use_stack(struct track *l, uint32_t stack, uint64_t units);
 

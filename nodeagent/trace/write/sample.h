@@ -81,7 +81,7 @@ struct vfd_thinning {
 		98, UINT64_MAX, 0, true, 0                                                         \
 	}
 #define VFD_THINNING_LEVELS 5
-#define VFD_THINNING_ALL    (VFD_THINNING_LEVELS - 1) /* nothing but definitions is written */
+#define VFD_THINNING_ALL    (VFD_THINNING_LEVELS - 1) /* no call is written any more */
 
 /* Row for a file of so many bytes; max_size 0: no limit. */
 static inline unsigned vfd_thinning_level(uint64_t bytes, uint64_t max_size)

@@ -137,11 +137,12 @@ static struct vfd_block *put_columns(struct track *l)
 	return b;
 }
 
-/* Nobody could read a block without its runs: it is dropped if these cannot be written. */
+/* Nobody could read a block without its runs, or its functions: it is dropped if these cannot be
+ * written. */
 static bool write_samples(struct track *l, struct vfd_block *b)
 {
 	track_push_runs(l);
-	if (!l->runs.records)
+	if (!l->runs.records && !l->has_news)
 		return vfd_write_block(l->writer, b);
 	l->writer->sequence++; /* readers see that a block is missing */
 	return false;
@@ -166,6 +167,13 @@ void track_push(struct track *l)
 		l->thinned += l->marked;
 	}
 	l->marked = 0;
+}
+
+void track_end_block(struct track *l)
+{
+	if (l->limit)
+		l->limit = l->fast.at;
+	l->fast.high = NULL;
 }
 
 static bool is_too_late(const struct track *l, uint64_t units)
@@ -237,6 +245,7 @@ static bool put_stack(struct track *l, uint32_t stack, uint64_t units)
 	put_number(l, s->caller);
 	put_number(l, s->function);
 	l->has_stacks = true;
+	l->has_news |= l->writer->full && s->function >= l->writer->told.functions;
 	return true;
 }
 

@@ -27,6 +27,27 @@ static bool is_mark(const struct vfd_writer *w, enum vfd_kind kind, size_t bytes
 	return kind == VFD_BLOCK_SAMPLES && w->level == VFD_THINNING_ALL && bytes <= MARK_BYTES;
 }
 
+/* From now on no event is written but those in open blocks, so nothing is defined any more. */
+static void set_full(struct vfd_writer *w)
+{
+	if (w->full)
+		return;
+	for (struct track *l = w->tracks; l; l = l->next)
+		track_end_block(l);
+	w->full = true;
+	w->level = VFD_THINNING_ALL;
+	w->told = (struct vfd_told){.processes = w->n_processes,
+		.tracks = w->n_tracks,
+		.functions = w->n_functions,
+		.comms = w->n_comms};
+}
+
+/* It was never defined. */
+static bool is_of_untold_track(const struct vfd_writer *w, const struct vfd_block *b)
+{
+	return w->full && b->track != VFD_NO_TRACK && b->track >= w->told.tracks;
+}
+
 /* Definitions are written all the same, as much depends on them. */
 static bool is_beyond_limit(const struct vfd_writer *w, enum vfd_kind kind, size_t bytes)
 {
@@ -54,10 +75,11 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 	n = vfd_block_seal(b);
 	if (w->keep)
 		return keep_block(w, b, n, w->track_end);
+	if (is_of_untold_track(w, b))
+		return false;
 	if (is_beyond_limit(w, b->kind, n)) {
 		/* for good, as later events would need what was in this block; they are counted */
-		w->full = true;
-		w->level = VFD_THINNING_ALL;
+		set_full(w);
 		return false;
 	}
 	offset = outfile_bytes(w->out);
@@ -68,6 +90,8 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 	}
 	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END)
 		vfd_index_add(&w->index, offset, b);
+	if (w->max_size && outfile_bytes(w->out) >= w->max_size)
+		set_full(w);
 	if (!w->full)
 		w->level = vfd_thinning_level(outfile_bytes(w->out), w->max_size);
 	return true;

@@ -28,8 +28,8 @@ struct vfd_setup {
 	uint64_t run;	      /* the same number in all files of a run; 0: not known */
 	uint64_t interval_ns; /* sampling.sample_interval; 0: everything */
 	uint64_t least_ns;    /* without interval_ns: shorter calls are left out (thin.c) */
-	/* bytes, or 0; exceeded by definitions, the index, and what was collected: a block of each
-	 * track, and some blocks of 32 KiB */
+	/* bytes, or 0; exceeded by what is said later of what is defined (names, ends), the index,
+	 * and what was collected: a block of each track, and some blocks of 32 KiB */
 	uint64_t max_size;
 	uint32_t block_bytes;	      /* of a track's buffer; 0: 16 KiB */
 	uint64_t buffer_bytes;	      /* that may wait for the disk; 0: 8 MiB */
