@@ -599,8 +599,11 @@ static bool sample_run(
 	const unsigned n = to - from;
 	uint32_t *differences;
 
-	if (!s->run || s->track != r->sequences->track)
+	if (!s->run || s->track != r->sequences->track) {
+		if (vfd_run_waits(l))
+			return false;
 		make_run(r, s);
+	}
 	if (s->run == VFD_NONE || pops_base(r, s))
 		return false;
 	differences = vfd_put_run(l, s->run, s->place[from].stack, from, n, time_of(r, word));

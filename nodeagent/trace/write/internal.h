@@ -156,7 +156,7 @@ struct track {
 	uint32_t n_waiting;
 	struct track_counters *counters; /* or NULL: counters.c */
 	struct vfd_page runs;		 /* definitions that are not in the file yet */
-	uint32_t n_runs;
+	uint32_t n_runs, runs_tried;	 /* tried: 1 + blocks when they could not be written last */
 };
 
 static inline void thin_count(struct track *l, uint64_t calls)

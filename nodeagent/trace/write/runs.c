@@ -36,6 +36,20 @@ static unsigned char *put_run(unsigned char *at, uint32_t from, const uint32_t *
 	return at;
 }
 
+bool vfd_run_waits(struct vfd_track *fast)
+{
+	struct track *l = track_of(fast);
+
+	if (l->runs.used < SHARED_BLOCK_BYTES || l->writer->mute)
+		return false;
+	/* once per block: it is asked for each sequence that comes */
+	if (l->runs_tried != l->blocks + 1) {
+		l->runs_tried = l->blocks + 1;
+		track_push_runs(l);
+	}
+	return l->runs.used >= SHARED_BLOCK_BYTES;
+}
+
 uint32_t vfd_run_new(struct vfd_track *fast, uint32_t from, const uint32_t *stacks, unsigned n)
 {
 	struct track *l = track_of(fast);
@@ -47,10 +61,6 @@ uint32_t vfd_run_new(struct vfd_track *fast, uint32_t from, const uint32_t *stac
 	for (unsigned i = 0; i < n; i++)
 		if (stacks[i])
 			track_use_stack(l, stacks[i], l->fast.units);
-	if (p->used >= SHARED_BLOCK_BYTES)
-		track_push_runs(l);
-	if (p->used >= SHARED_BLOCK_BYTES)
-		return VFD_NONE;
 	used = p->used;
 	if (!p->records)
 		vfd_page_done(p, varint_put(vfd_page_room(p, VARINT_MAX), l->n_runs + 1));

@@ -170,9 +170,11 @@ static inline void vfd_exit(struct vfd_track *l, uint32_t stack, uint64_t ticks)
 /*
  * Runs: rows of enters and exits of a track that come again and again. stacks[]: of n of them, the
  * stack that is entered, or 0 for an exit; the first one begins where `from' is the innermost open
- * stack. The number of the run, from 1, or VFD_NONE if there is no room for more.
+ * stack. The number of the run, from 1, or VFD_NONE: there will be no room for it. To be called
+ * if vfd_run_waits() is false; true: the disk is behind, ask again later.
  */
 #define VFD_RUN_MOST 64u
+bool vfd_run_waits(struct vfd_track *l);
 uint32_t vfd_run_new(struct vfd_track *l, uint32_t from, const uint32_t *stacks, unsigned n);
 /* True if events are given to the file as they come, so that runs are worth making. */
 bool vfd_takes_runs(const struct vfd_track *l);

@@ -206,6 +206,8 @@ static void make_run(struct vfd_track *l)
 	}
 	if (run->n < 2)
 		return;
+	if (vfd_run_waits(l))
+		return;
 	run->number = vfd_run_new(l, run->from, run->stacks, run->n);
 	/* where little is kept there is no room for them */
 	if (run->number == VFD_NONE && keep_bytes && keep_bytes < 1 << 17)

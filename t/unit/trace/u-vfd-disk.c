@@ -363,6 +363,42 @@ START_TEST(calls_without_their_runs_are_dropped)
 }
 END_TEST
 
+/* While the disk is behind a run waits, and its stacks are not defined; then it is taken. */
+START_TEST(runs_wait_for_the_disk)
+{
+	struct vfd_writer *w = begin(MIB);
+	struct vfd_track *l = track(w), *last = track(w);
+	const uint32_t stack = vfd_stack_new(l, 0, define(w, "f"));
+	uint32_t stacks[VFD_RUN_MOST], n = 0;
+	uint64_t ticks, dropped;
+	struct vfd_file *f;
+
+	for (uint32_t i = 0; i < VFD_RUN_MOST; i++)
+		stacks[i] = i % 2 ? 0 : vfd_stack_new(last, 0, 0);
+	disk = REFUSES;
+	ticks = call(w, l, stack, UINT32_MAX, 0);
+	dropped = vfd_writer_written(w).dropped_blocks;
+	while (n < 10000 && !vfd_run_waits(last)) {
+		ck_assert_uint_eq(vfd_run_new(last, 0, stacks, VFD_RUN_MOST), n + 1);
+		n++;
+	}
+	ck_assert_uint_lt(n, 10000);
+	ck_assert(vfd_run_waits(last));
+	ck_assert_uint_eq(vfd_writer_written(w).dropped_blocks, dropped);
+	disk = WORKS;
+	until_ready(w);
+	ck_assert(vfd_run_waits(last)); /* once per block */
+	vfd_enter(last, stacks[0], ticks += 100);
+	vfd_writer_flush(w);
+	ck_assert(!vfd_run_waits(last));
+	ck_assert_uint_eq(vfd_run_new(last, 0, stacks, VFD_RUN_MOST), n + 1);
+	ck_assert_int_eq(vfd_writer_close(w, ticks, 60), 0);
+	f = vfd_open(path, &(char *){NULL});
+	ck_assert_ptr_nonnull(f);
+	vfd_close(f);
+}
+END_TEST
+
 /* Whether the kernel, too, says that it is full. */
 static bool fill_pipe(void)
 {
@@ -399,6 +435,7 @@ int main(void)
 	tcase_add_test(t, a_flush_of_thousands_of_tracks_leaves_nothing_out);
 	tcase_add_test(t, definitions_outlive_a_time_without_memory);
 	tcase_add_test(t, calls_without_their_runs_are_dropped);
+	tcase_add_test(t, runs_wait_for_the_disk);
 	suite_add_tcase(s, t);
 	failures = run_suite(s);
 	unlink(path);
