@@ -31,7 +31,7 @@ static const char usage[] =
 	"  -q, --quiet        print nothing but what is wrong\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Exit status: 0 done, 1 a file was left as it is, 2 wrong usage.\n";
+	"Exit status: 0 done, 1 a file could not be packed, 2 wrong usage.\n";
 
 struct compressing {
 	struct vfd_repack repack;
@@ -64,46 +64,73 @@ static void clear_bar(struct compressing *c)
 	c->shown = 0;
 }
 
-/* Permissions and times stay those of the old file: it says when the run was. */
-static void keep_facts(int to, const struct stat *st)
+/* Owner, permissions and times stay those of the old file: it says when the run was. */
+static char *keep_facts(int to, const struct stat *st)
 {
 	const struct timespec times[] = {st->st_atim, st->st_mtim};
+	struct stat now;
 
+	if (fchown(to, st->st_uid, st->st_gid) && (fstat(to, &now) || now.st_uid != st->st_uid))
+		return xstrdup("it is another user's");
 	if (fchmod(to, st->st_mode & 07777) || futimens(to, times))
-		return; /* another owner's: not what this is about */
+		return xasprintf("its permissions and time can't be kept: %s", strerror(errno));
+	return NULL;
+}
+
+/* True if nothing is won. */
+static bool is_useless(const struct compressing *c)
+{
+	return c->repack.level && c->repack.after >= c->repack.before;
+}
+
+/* Into the place of the open file; the error is a sentence. */
+static char *write_anew(struct compressing *c, const char *path, int from, const struct stat *st)
+{
+	struct writing *w;
+	char *error;
+	FILE *to;
+	int rc = write_begin(&to, &w, path);
+
+	if (rc)
+		return xasprintf("can't be written: %s", strerror(-rc));
+	write_durable(w);
+	error = vfd_repack(from, to, &c->repack);
+	if (!error && !is_useless(c)) {
+		fflush(to);
+		error = keep_facts(fileno(to), st);
+	}
+	if (error || is_useless(c)) {
+		write_abort(to, w);
+		return error;
+	}
+	rc = write_end(to, w);
+	return rc ? xasprintf("can't be written: %s", strerror(-rc)) : NULL;
+}
+
+/* A link stays one: this is what it leads to. The caller frees; NULL: errno. */
+static char *file_behind(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode) ? realpath(path, NULL) : xstrdup(path);
 }
 
 static char *replace_file(struct compressing *c, const char *path)
 {
-	const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct writing *w;
+	char *real = file_behind(path), *error;
+	const int from = real ? open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	struct stat st;
-	char *error;
-	FILE *to;
-	int rc;
 
 	if (from < 0)
-		return xstrdup(strerror(errno));
-	if (fstat(from, &st) || !S_ISREG(st.st_mode)) {
+		error = xstrdup(strerror(errno));
+	else if (fstat(from, &st) || !S_ISREG(st.st_mode))
+		error = xstrdup("not a regular file");
+	else
+		error = write_anew(c, real, from, &st);
+	if (from >= 0)
 		close(from);
-		return xstrdup("not a regular file");
-	}
-	rc = write_begin(&to, &w, path);
-	if (rc) {
-		close(from);
-		return xasprintf("can't be written: %s", strerror(-rc));
-	}
-	write_durable(w);
-	error = vfd_repack(from, to, &c->repack);
-	close(from);
-	if (error) {
-		write_abort(to, w);
-		return error;
-	}
-	fflush(to);
-	keep_facts(fileno(to), &st);
-	rc = write_end(to, w);
-	return rc ? xasprintf("can't be written: %s", strerror(-rc)) : NULL;
+	free(real);
+	return error;
 }
 
 static void say_change(const char *what, uint64_t before, uint64_t after)
@@ -129,8 +156,12 @@ static void compress_file(void *ctx, const char *path)
 	}
 	c->n++;
 	c->before += c->repack.before;
-	c->after += c->repack.after;
-	if (!c->quiet)
+	c->after += is_useless(c) ? c->repack.before : c->repack.after;
+	if (!c->quiet && is_useless(c))
+		printf("%s: left as it is: %s, would become %s\n", path,
+			quantity_bytes((double)c->repack.before).text,
+			quantity_bytes((double)c->repack.after).text);
+	else if (!c->quiet)
 		say_change(path, c->repack.before, c->repack.after);
 }
 

@@ -81,6 +81,35 @@ test_expect 'time and permissions stay; of several files their sum is said' '
 	is x "$(cat two/other.vfd)"
 	is "" "$(ls -a two | grep tmp)"'
 
+test_expect 'a link stays one; what would not become smaller is not written' '
+	make_file to.vfd
+	ln -s to.vfd link.vfd
+	limit "$VFTR" compress link.vfd >out
+	is to.vfd "$(readlink link.vfd)"
+	has out ", was "
+	inode=$(stat -c %i to.vfd)
+	limit "$VFTR" compress link.vfd >out
+	grep -q "^link.vfd: left as it is: .* would become " out
+	is $inode "$(stat -c %i to.vfd)"
+	limit "$VFTR" compress -qd link.vfd
+	[ $inode != "$(stat -c %i to.vfd)" ]'
+
+test_if '[ "$(id -u)" = 0 ]' 'only root writes for others' 'the owner stays, too' '
+	make_file a.vfd
+	chown 1234:2345 a.vfd
+	chmod 640 a.vfd
+	limit "$VFTR" compress -q a.vfd
+	is "1234 2345 640" "$(stat -c "%u %g %a" a.vfd)"
+	if command -v setpriv >/dev/null; then
+		mkdir -m 777 shared
+		make_file shared/a.vfd
+		cp shared/a.vfd before
+		chmod 644 shared/a.vfd
+		status_of 1 setpriv --reuid 1234 --regid 2345 --clear-groups "$VFTR" compress shared/a.vfd 2>err
+		grep -q "left as it is: it is another user.s" err
+		cmp before shared/a.vfd
+	fi'
+
 test_expect 'what is damaged, has no end, or is none stays as it is' '
 	make_file a.vfd
 	cp a.vfd bad.vfd
