@@ -32,10 +32,12 @@ void profile_files_limit(struct profile *p, size_t most)
 	for (size_t i = 0; i < n; i++)
 		by_time[i] = &p->posix_files[i];
 	qsort(by_time, n, sizeof(*by_time), most_first);
-	for (size_t i = most - 1; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct profile_posix_file *f = by_time[i];
 
-		ranks = f->ranks > ranks ? f->ranks : ranks;
+		if (i < most - 1 && strcmp(f->name, FILE_NAME_BEYOND))
+			continue;
+		ranks = MAX(ranks, f->ranks);
 		f->ranks = 0; /* they are not as many as there are files */
 		free(f->name);
 		f->name = xstrdup(FILE_NAME_BEYOND);

@@ -388,7 +388,7 @@ START_TEST(files_of_ranks_are_bounded)
 	ck_assert_uint_le(p->n_posix_files, PROFILE_FILES_MAX);
 	ck_assert_uint_ge(p->n_posix_files, PROFILE_FILES_MAX - 1); /* the rest was one already */
 	ck_assert_str_eq(p->posix_files[0].name, "(other files)");
-	ck_assert_uint_eq(p->posix_files[0].ranks, 2);
+	ck_assert_uint_eq(p->posix_files[0].ranks, 1); /* at least: of no single one were more */
 	ck_assert_str_eq(p->posix_files[1].name, "(pipes)");
 	ck_assert_uint_eq(p->posix_files[1].ranks, 3);
 	for (size_t i = 0; i < p->n_posix_files; i++) {
