@@ -114,14 +114,14 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
 	return out;
 }
 
-static bool unpack_piece(
+static void unpack_piece(
 	struct pieces *p, const struct piece_head *h, const unsigned char *from, uint64_t n)
 {
 	struct profile *profile;
 	char *error;
 
 	if (h->first >= h->end || h->end > n)
-		return false;
+		return;
 	profile = vfp_decode(from, h->bytes, &error);
 	if (!profile) {
 		complain("the profile of %llu other %s cannot be used, and what ran there is "
@@ -129,10 +129,9 @@ static bool unpack_piece(
 			(unsigned long long)(h->end - h->first),
 			one_or_many(h->end - h->first, "node", "nodes"), error);
 		free(error);
-		return false;
+		return;
 	}
 	pieces_add(p, h->first, h->end, profile);
-	return true;
 }
 
 bool pieces_unpack(
@@ -140,7 +139,6 @@ bool pieces_unpack(
 {
 	struct up_head head;
 	size_t at;
-	bool good = true;
 
 	if (bytes < sizeof(head))
 		return false;
@@ -153,11 +151,11 @@ bool pieces_unpack(
 
 		memcpy(&h, buf + sizeof(head) + i * sizeof(h), sizeof(h));
 		if (h.bytes > bytes - at)
-			return false;
-		good &= unpack_piece(p, &h, buf + at, n);
+			break;
+		unpack_piece(p, &h, buf + at, n);
 		at += h.bytes;
 	}
-	return good;
+	return true;
 }
 
 bool pieces_cover(const struct pieces *p, uint64_t position)

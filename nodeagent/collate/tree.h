@@ -115,8 +115,8 @@ void collate_weigh_not(struct transport *transport);
 /* Packs the pieces into one message; the caller frees. */
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes);
 /*
- * Adds the pieces of a message about n positions. False if it is of another run, or a piece makes
- * no sense: those that do are added all the same.
+ * Adds the pieces of a message about n positions that make sense. True if the message has been
+ * taken, though all its pieces may be bad: nobody need send it again. False: it is of another run.
  */
 bool pieces_unpack(
 	struct pieces *p, uint64_t run, uint64_t n, const unsigned char *buf, size_t bytes);

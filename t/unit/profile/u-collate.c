@@ -522,6 +522,29 @@ START_TEST(pieces_of_very_many_nodes)
 }
 END_TEST
 
+/* Its sender need not send again what would be as bad. */
+START_TEST(a_message_with_a_bad_piece_is_taken)
+{
+	struct pieces p = {0}, taken = {0};
+	unsigned char *message;
+	size_t bytes;
+
+	for (uint32_t i = 0; i < 3; i++)
+		pieces_add(&p, 2 * i, 2 * i + 1, all_to_all(i, 2, 2));
+	message = pieces_pack(&p, 7, &bytes);
+	ck_assert(!pieces_unpack(&taken, 8, 6, message, bytes));
+	ck_assert(!pieces_unpack(&taken, 7, 6, message, 10));
+	ck_assert_uint_eq(taken.n, 0);
+	message[bytes - 100] ^= 0xff; /* in the last one */
+	ck_assert(pieces_unpack(&taken, 7, 6, message, bytes));
+	ck_assert_uint_eq(taken.n, 2);
+	ck_assert(pieces_unpack(&taken, 7, 6, message, bytes - 200));
+	free(message);
+	pieces_free(&taken);
+	pieces_free(&p);
+}
+END_TEST
+
 START_TEST(groups_are_checked)
 {
 	struct profile *p = all_to_all(0, 2, 2);
@@ -557,6 +580,7 @@ int main(void)
 	tcase_add_test(t, neighbours_that_have_sent_nothing);
 	tcase_add_test(t, files_of_ranks_are_bounded);
 	tcase_add_loop_test(t, groups_do_not_depend_on_the_tree, 0, 6);
+	tcase_add_test(t, a_message_with_a_bad_piece_is_taken);
 	tcase_add_test(t, groups_are_checked);
 	tcase_add_test(t, pieces_of_very_many_nodes);
 	suite_add_tcase(s, t);
