@@ -22,8 +22,10 @@ struct definitions {
 static uint32_t string(void *ctx, const char *text)
 {
 	struct definitions *d = ctx;
+	char *clean = export_cleaned(text);
 
-	OTF2_CALL(d->f, string, d->to, d->strings, text);
+	OTF2_CALL(d->f, string, d->to, d->strings, clean ? clean : text);
+	free(clean);
 	return d->strings++;
 }
 

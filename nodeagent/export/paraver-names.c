@@ -21,8 +21,11 @@ static void put_type(FILE *to, int type, const char *text)
 /* A line is an entry. */
 static void put_name(FILE *to, const char *name)
 {
-	for (; *name; name++)
-		fputc((unsigned char)*name < ' ' ? ' ' : *name, to);
+	char *clean = export_cleaned(name);
+
+	for (const char *c = clean ? clean : name; *c; c++)
+		fputc((unsigned char)*c < ' ' ? ' ' : *c, to);
+	free(clean);
 }
 
 /* 7: drawn as a gradient, not as a choice of colours */

@@ -222,12 +222,24 @@ static size_t lines_of(const char *path)
 	return n;
 }
 
+static bool has_text(const char *path, const char *text)
+{
+	static char all[4096];
+	FILE *f = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(f);
+	all[fread(all, 1, sizeof(all) - 1, f)] = '\0';
+	fclose(f);
+	return strstr(all, text);
+}
+
 /* In OUT.row a line is an entry, whatever is in the names of nodes, programs and threads. */
 START_TEST(test_names_of_rows)
 {
 	const char *hosts[] = {"n\n1"};
 	struct export_process process = {.name = (char *)"rank 0 (n\n1) a\r\nb"};
-	struct export_thread threads[] = {{.name = (char *)"thread 0"}, {.name = (char *)"w\nx"}};
+	struct export_thread threads[] = {
+		{.name = (char *)"thread 0 \xff"}, {.name = (char *)"w\nx"}};
 	struct exporter x = {.hosts = hosts,
 		.processes = &process,
 		.threads = threads,
@@ -243,6 +255,7 @@ START_TEST(test_names_of_rows)
 	ck_assert_ptr_null(x.error);
 	path = xasprintf("%s.row", stem);
 	ck_assert_uint_eq(lines_of(path), 3 + 2 + 4); /* levels, empty lines, entries */
+	ck_assert(has_text(path, "\nthread 0 \xef\xbf\xbd of rank 0 (n 1) a  b\n"));
 	remove(path);
 	free(path);
 	path = xasprintf("%s.pcf", stem);
