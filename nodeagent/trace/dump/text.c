@@ -11,6 +11,7 @@
 
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/base/table.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/latest.h"
 #include "nodeagent/trace/read/paths.h"
@@ -30,6 +31,22 @@ bool vfd_dump_wants(const struct vfd_dump *d, const struct vfd_process *p)
 	if (p->number == VFD_NONE)
 		return false;
 	return !d->ranks || (p->rank >= 0 && rank_list_has(d->ranks, (unsigned)p->rank));
+}
+
+/* Names come from programs, and may have anything in them. */
+static void put_plain(const char *text, FILE *out)
+{
+	char *plain = text_plain(text);
+
+	fputs(plain, out);
+	free(plain);
+}
+
+static void put_line(const char *label, const char *text, FILE *out)
+{
+	fprintf(out, "%-17s", label);
+	put_plain(text ? text : "?", out);
+	putc('\n', out);
 }
 
 /* Those of its threads that are defined. */
@@ -128,9 +145,9 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 		threads += threads_of(f, &p[i]);
 	}
 	vfd_damage(f, &damaged);
-	fprintf(out, "%-17s%s\n", "Version ID:", facts->writer ? facts->writer : "?");
-	fprintf(out, "%-17s%s\n", "Application:", facts->application ? facts->application : "?");
-	fprintf(out, "%-17s%s\n", "Host:", facts->host ? facts->host : "?");
+	put_line("Version ID:", facts->writer, out);
+	put_line("Application:", facts->application, out);
+	put_line("Host:", facts->host, out);
 	date(out, "Start Date:", facts->start_unix_ns);
 	/* the file may hold any numbers */
 	date(out, "End Date:",
@@ -195,8 +212,10 @@ static void tree(struct vfd_file *f, const struct vfd_process *p, FILE *out)
 		if (t[i].creator != VFD_NONE)
 			fprintf(out, "%u<", t[i].creator);
 		fprintf(out, "%u", t[i].number);
-		if (t[i].name)
-			fprintf(out, " %s", t[i].name);
+		if (t[i].name) {
+			putc(' ', out);
+			put_plain(t[i].name, out);
+		}
 		if (t[i].openmp)
 			fprintf(out, " (OpenMP level %u, thread %u)", t[i].openmp_level,
 				t[i].openmp_number);
@@ -238,9 +257,9 @@ static void print_counters(
 
 		if (c->kind == VFD_COUNTER_SUM)
 			continue;
-		fprintf(out, "%16.6f counter %s %s", (double)e->time / 1e9,
-			vfd_value_text(c->kind, e->counts->values[i], buf),
-			c->name ? c->name : "?");
+		fprintf(out, "%16.6f counter %s ", (double)e->time / 1e9,
+			vfd_value_text(c->kind, e->counts->values[i], buf));
+		put_plain(c->name ? c->name : "?", out);
 		if (thread)
 			fprintf(out, " thread=%u", thread);
 		putc('\n', out);
@@ -258,8 +277,10 @@ static void details(
 	fprintf(out, "%16s count=%" PRIu64 " type=%s(%uBytes) rate= %8.4f MiB/s peer=%d tag=%d", "",
 		m->bytes / type->bytes, type->name, type->bytes,
 		seconds > 0 ? (double)m->bytes / seconds / 1048576 : 0.0, (int)m->peer, m->tag);
-	if (comm && comm->name)
-		fprintf(out, " comm=%s", comm->name);
+	if (comm && comm->name) {
+		fputs(" comm=", out);
+		put_plain(comm->name, out);
+	}
 	if (!of)
 		fprintf(out, " ticket=%" PRIu64, m->ticket);
 	else if (of->kind == VFD_COLLECTIVE)
@@ -294,8 +315,10 @@ static void other_details(struct vfd_file *f, const struct vfd_message *m, FILE 
 		fprintf(out, " sent=%" PRIu64 " received=%" PRIu64, m->bytes, m->bytes_received);
 	if (m->kind == VFD_COLLECTIVE)
 		fprintf(out, " instance=%" PRIu64, m->ticket);
-	if (file && file->name)
-		fprintf(out, " file=%s", file->name);
+	if (file && file->name) {
+		fputs(" file=", out);
+		put_plain(file->name, out);
+	}
 	putc('\n', out);
 }
 
@@ -385,7 +408,9 @@ static void process(
 		fprintf(out, "\nProcess:         rank %d of %u, pid %d", p->rank, p->size, p->pid);
 	else
 		fprintf(out, "\nProcess:         pid %d", p->pid);
-	fprintf(out, "%s%s\n", p->executable ? ", " : "", p->executable ? p->executable : "");
+	fputs(p->executable ? ", " : "", out);
+	put_plain(p->executable ? p->executable : "", out);
+	putc('\n', out);
 	fprintf(out, "Threads:         %zu\n", threads_of(f, p));
 	fprintf(out, "Unique stacks:   %zu\n", vfd_paths_count(paths));
 	tree(f, p, out);
@@ -410,7 +435,8 @@ static void print_unit(const char *unit, FILE *out)
 
 static void print_counter_name(const struct vfd_counter *c, FILE *out)
 {
-	fprintf(out, "   %s", c->name ? c->name : "?");
+	fputs("   ", out);
+	put_plain(c->name ? c->name : "?", out);
 	if (c->symbol)
 		fprintf(out, " -> %s", c->symbol);
 	print_unit(c->unit, out);
