@@ -89,6 +89,15 @@ static int report(const struct request *r, struct diff *d)
 	return 1;
 }
 
+/* What is missing would be faster than it was. */
+static bool is_whole(const struct diff_profile *p)
+{
+	if (p->n_bad)
+		complain("%s: %zu %s can't be read: --fail can't tell", p->file, p->n_bad,
+			one_or_many(p->n_bad, "node profile", "node profiles"));
+	return !p->n_bad;
+}
+
 static int compare_files(const struct request *r, const char *file_a, const char *file_b)
 {
 	struct diff_profile *a, *b = NULL;
@@ -111,6 +120,8 @@ static int compare_files(const struct request *r, const char *file_a, const char
 	diff_make(&d, a, b, r->inclusive, !r->per_job);
 	status = report(r, &d);
 	diff_done(&d);
+	if (r->fail_percent >= 0.0 && (!is_whole(a) || !is_whole(b)))
+		status = 2;
 out:
 	diff_profile_free(a);
 	diff_profile_free(b);

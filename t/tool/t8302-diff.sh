@@ -170,6 +170,17 @@ test_expect '--fail tells what has become slower, by more than the imbalance' '
 	status_of 0 "$VFTR" diff -x 5 -m 0.15 a.json b.json >text
 	has text "wait<main<init"'
 
+test_expect '--fail: where a node profile is damaged it cannot tell, which is status 2' '
+	mkdir whole
+	for n in 1 2; do gunzip -c "$T/golden/in/mpi-node$n.vfp.gz" >whole/mpi_node$n.vfp; done
+	cp -r whole cut
+	head -c 2000 whole/mpi_node2.vfp >cut/mpi_node2.vfp
+	status_of 0 "$VFTR" diff -x 1e6 whole whole >text
+	status_of 2 "$VFTR" diff -x 1e6 whole cut >text 2>err
+	has err "cut: 1 node profile can"
+	status_of 0 "$VFTR" diff whole cut >text 2>err
+	has err "mpi_node2.vfp"'
+
 test_expect 'vftrace_diff_profiles prints what it printed, from the same command line' '
 	ln -s "$VFTR" vftrace_diff_profiles
 	sed "s/ 0.041 |/ 0.051 |/" v.log >slow.log

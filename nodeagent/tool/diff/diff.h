@@ -40,6 +40,7 @@ struct diff_profile {
 	double rounded_s; /* rounding error of times in logs; else 0 */
 	/* hashes are of the names as linkers know them; else of the path as printed */
 	bool hash_of_names;
+	size_t n_bad; /* node profiles that could not be read: their calls are missing */
 	struct text_store text;
 	struct diff_stack *stacks;
 	size_t n_stacks, cap_stacks;

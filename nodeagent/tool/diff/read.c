@@ -130,16 +130,21 @@ static int read_vfp(const char *file, struct diff_profile *to, char **error)
 	return 0;
 }
 
-/* The node profiles of a summary in which call paths are added up; false: it is none. */
+/* The node profiles of a summary in which call paths are added up; false: it is none, or not all
+ * of them can be read, and it has more than the others. */
 static bool read_parts(const char *file, struct diff_profile *to, int *rc)
 {
 	struct collate_summary s;
 	struct profile *p = NULL;
 	char *error;
-	size_t bad;
+	size_t bad = 0;
 
 	if (!collate_summary(file, &s, &error) && s.n && !s.n_missing)
 		p = collate_read(s.paths, s.n, &bad, NULL, NULL);
+	if (bad) {
+		profile_free(p);
+		p = NULL;
+	}
 	if (s.pruned && !p)
 		complain("%s: compared without its call paths with little time", file);
 	if (p)
@@ -194,12 +199,12 @@ static int read_node_profiles(const char *dir, struct diff_profile *to, char **e
 {
 	struct collate_files *sets;
 	struct profile *p = NULL;
-	size_t n, bad;
+	size_t n;
 
 	if (collate_find(dir, &sets, &n, error))
 		return -1;
 	if (n == 1)
-		p = collate_read(sets[0].paths, sets[0].n, &bad, NULL, NULL);
+		p = collate_read(sets[0].paths, sets[0].n, &to->n_bad, NULL, NULL);
 	if (p)
 		take_profile(to, p);
 	else if (n > 1)
