@@ -14,6 +14,8 @@
 #include "nodeagent/export/pairs.h"
 #include "nodeagent/base/util.h"
 
+#define CHECK_EVERY 4096u /* members of communicators */
+
 struct open_calls {
 	uint32_t *regions;
 	size_t n, cap;
@@ -48,30 +50,34 @@ static void put_nodes(struct paraver *f)
 	fputc(')', x->out);
 }
 
-/* Tasks of a communicator as ":1:2", and how many; those in the trace. */
-static size_t tasks_of(const struct exporter *x, const struct export_comm *e, FILE *to)
+/* Tasks of a communicator as ":1:2", and how many; those in the trace. A damaged run may be as long
+ * as it likes. */
+static size_t tasks_of(struct exporter *x, const struct export_comm *e, FILE *to)
 {
-	const struct vfd_comm *c = e->comm;
-	size_t n = 0;
+	const size_t most = (size_t)e->comm->size + e->comm->remote_size;
+	size_t n = 0, members = 0;
 
-	for (size_t i = 0; i < c->n_runs; i++)
-		for (int32_t k = 0; k < c->runs[i].count; k++) {
-			const int64_t rank = c->runs[i].first + (int64_t)k * c->runs[i].stride;
+	EACH(const struct wire_run, r, e->comm->runs, e->comm->n_runs) {
+		for (int32_t k = 0; k < r->count && members < most; k++, members++) {
+			const int64_t rank = r->first + (int64_t)k * r->stride;
 			const uint32_t process = export_process_of(x, e->job, rank);
 
+			if (members % CHECK_EVERY == 0 && !export_goes_on(x))
+				return n;
 			if (process == EXPORT_NONE)
 				continue;
 			n++;
 			fprintf(to, ":%u", process + 1);
 		}
+	}
 	return n;
 }
 
 static void put_comms(struct paraver *f)
 {
-	const struct exporter *x = f->x;
+	struct exporter *x = f->x;
 
-	for (size_t i = 0; i < x->n_comms; i++) {
+	for (size_t i = 0; i < x->n_comms && export_goes_on(x); i++) {
 		size_t bytes, n;
 		char *text;
 		FILE *to = memory_begin(&text, &bytes);

@@ -17,6 +17,7 @@
 
 static const uint64_t jobs[] = {0x500, 0x300, 0};
 static const uint32_t sizes[] = {2, 3, 0};
+static bool damaged; /* runs of ranks are longer than their communicators */
 static char dir[] = "/tmp/u-jobs.XXXXXX";
 
 /* Process i of the file: job 0x500 has ranks 0 and 1, 0x300 has 0 to 2, and a launcher is in none.
@@ -38,7 +39,7 @@ static struct vfd_process process_of(uint32_t i)
 
 static uint32_t new_comm(struct vfd_writer *w, uint64_t id, const char *name, uint32_t size)
 {
-	const struct wire_run run = {0, 1, (int32_t)size};
+	const struct wire_run run = {0, 1, damaged ? INT32_MAX : (int32_t)size};
 
 	return vfd_define_comm(w, &(struct vfd_comm){.id = id,
 					  .kind = WIRE_COMM_PREDEFINED,
@@ -177,13 +178,16 @@ START_TEST(test_paraver)
 {
 	const struct export_format *format = export_formats;
 	static char text[1 << 16];
-	char *path;
-	struct vfd_file *f = open_jobs(&path);
 	struct export_options options = {.quiet = true};
-	char *out = xasprintf("%s/out.prv", dir), *row = xasprintf("%s/out.row", dir),
-	     *pcf = xasprintf("%s/out.pcf", dir);
+	struct vfd_file *f;
+	char *path, *out, *row, *pcf;
 	FILE *from;
 
+	damaged = _i;
+	f = open_jobs(&path);
+	out = xasprintf("%s/out.prv", dir);
+	row = xasprintf("%s/out.row", dir);
+	pcf = xasprintf("%s/out.pcf", dir);
 	while (strcmp(format->name, "paraver"))
 		format++;
 	options.output = out;
@@ -211,7 +215,7 @@ int main(void)
 
 	tcase_add_test(c, test_model);
 	tcase_add_loop_test(c, test_locations, 0, 2);
-	tcase_add_test(c, test_paraver);
+	tcase_add_loop_test(c, test_paraver, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
