@@ -364,7 +364,6 @@ static void close_flight(struct recorder *s)
 void recorder_close(struct host *host)
 {
 	struct recorder *s = host->recorder;
-	const char *trouble;
 	char *known;
 	int error;
 
@@ -380,13 +379,10 @@ void recorder_close(struct host *host)
 	tell_clock(s);
 	clock_pair(s);
 	vfd_writer_flush(s->writer);
-	trouble = vfd_writer_trouble(s->writer);
-	known = trouble ? xstrdup(trouble) : NULL;
-	s->written = vfd_writer_written(s->writer);
 	s->replaced = !find_again(s);
 	/* the others wait for us as long, and we must not be the last */
-	error = vfd_writer_close(
-		s->writer, host_ticks(host), ending_left(host->conf->agent_deadline_s / 2, KEEP_S));
+	error = vfd_writer_end(s->writer, host_ticks(host),
+		ending_left(host->conf->agent_deadline_s / 2, KEEP_S), &s->written, &known);
 	s->writer = NULL;
 	if (error && !known)
 		known = xasprintf("the end of the sampling file is missing: %s", strerror(-error));

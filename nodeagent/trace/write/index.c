@@ -40,18 +40,32 @@ void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block 
 	x->blocks++;
 }
 
-void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units)
+static bool write_end_block(
+	struct vfd_writer *w, const struct vfd_end *end, uint64_t units, double deadline)
+{
+	struct vfd_page p = {0};
+	bool ok;
+
+	memcpy(vfd_page_room(&p, sizeof(*end)), end, sizeof(*end));
+	p.used = sizeof(*end);
+	p.records = 1;
+	vfd_wait_until(w, deadline);
+	ok = vfd_page_write(w, &p, VFD_BLOCK_END, units);
+	free(p.bytes);
+	return ok;
+}
+
+bool vfd_index_write(
+	struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units, double deadline)
 {
 	const struct vfd_end end = {.index = place, .blocks = x->blocks, .time = units};
-	struct vfd_page p = {0};
 
-	for (size_t i = 0; i < x->n_pages; i++)
-		vfd_page_write(w, &x->pages[i], VFD_BLOCK_INDEX, 0);
-	memcpy(vfd_page_room(&p, sizeof(end)), &end, sizeof(end));
-	p.used = sizeof(end);
-	p.records = 1;
-	vfd_page_write(w, &p, VFD_BLOCK_END, units);
-	free(p.bytes);
+	for (size_t i = 0; i < x->n_pages; i++) {
+		vfd_wait_until(w, deadline);
+		if (!vfd_page_write(w, &x->pages[i], VFD_BLOCK_INDEX, 0))
+			return false;
+	}
+	return write_end_block(w, &end, units, deadline);
 }
 
 uint64_t vfd_index_bytes(const struct vfd_index *x)

@@ -42,8 +42,10 @@ struct vfd_index {
 
 /* Adds the sealed block b, which is at this offset. */
 void vfd_index_add(struct vfd_index *x, uint64_t offset, const struct vfd_block *b);
-/* Writes INDEX blocks, the first of which will be at `place`, and END at `units`. */
-void vfd_index_write(struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units);
+/* Writes INDEX blocks, the first of which will be at `place`, and END at `units`; waits for the
+ * disk until the deadline. False: there is no END, as something did not get through. */
+bool vfd_index_write(
+	struct vfd_index *x, struct vfd_writer *w, uint64_t place, uint64_t units, double deadline);
 /* Bytes that the index takes so far, without the headers of its blocks. */
 uint64_t vfd_index_bytes(const struct vfd_index *x);
 void vfd_index_free(struct vfd_index *x);
@@ -95,6 +97,8 @@ struct vfd_writer {
 bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b);
 
 void vfd_write_definitions(struct vfd_writer *w);
+/* Waits while the disk is behind, until then: raw seconds. */
+void vfd_wait_until(struct vfd_writer *w, double deadline);
 /* Writes all open blocks of records that belong to no track. */
 void vfd_write_records(struct vfd_writer *w);
 

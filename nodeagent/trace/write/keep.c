@@ -6,6 +6,7 @@
  */
 #include "nodeagent/trace/write/keep.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,13 +324,14 @@ bool vfd_freeze_is_written(struct vfd_writer *w)
 
 int vfd_freeze_end(struct vfd_writer *w, uint64_t ticks, double seconds, uint64_t *bytes)
 {
+	const double deadline = 1e-9 * (double)clock_raw_ns() + seconds;
+	const bool whole = vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks, deadline);
 	int rc;
 
-	vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks);
 	vfd_index_free(&w->index);
 	*bytes = outfile_bytes(w->out);
-	rc = outfile_close(w->out, seconds);
+	rc = outfile_close(w->out, MAX(deadline - 1e-9 * (double)clock_raw_ns(), 0.0));
 	w->out = NULL;
 	w->keep->end_written = 0;
-	return rc;
+	return rc || whole ? rc : -ETIMEDOUT;
 }

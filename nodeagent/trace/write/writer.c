@@ -2,6 +2,7 @@
 /* The writer of a sampling file: its beginning and end, and blocks in between. */
 #include "nodeagent/trace/write/writer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,8 +89,9 @@ bool vfd_write_block(struct vfd_writer *w, struct vfd_block *b)
 			w->mute = true;
 		return false;
 	}
-	if (b->kind != VFD_BLOCK_INDEX && b->kind != VFD_BLOCK_END)
-		vfd_index_add(&w->index, offset, b);
+	if (b->kind == VFD_BLOCK_INDEX || b->kind == VFD_BLOCK_END)
+		return true;
+	vfd_index_add(&w->index, offset, b);
 	if (w->max_size && outfile_bytes(w->out) >= w->max_size)
 		set_full(w);
 	if (!w->full)
@@ -242,28 +244,16 @@ static double seconds_left(double deadline)
 	return left > 0 ? left : 0;
 }
 
-static void wait_until(struct vfd_writer *w, double deadline)
+void vfd_wait_until(struct vfd_writer *w, double deadline)
 {
-	if (w->out && !outfile_ready(w->out))
-		outfile_wait(w->out, seconds_left(deadline));
+	const double seconds = seconds_left(deadline);
+
+	if (w->out && seconds > 0 && !outfile_ready(w->out))
+		outfile_wait(w->out, seconds);
 }
 
-int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
+static void free_writer(struct vfd_writer *w)
 {
-	const double deadline = 1e-9 * (double)clock_raw_ns() + seconds;
-	int rc = 0;
-
-	/* now we may wait, so that nothing is left out for want of memory */
-	while (w->tracks) {
-		wait_until(w, deadline);
-		vfd_track_end(&w->tracks->fast, ticks);
-	}
-	wait_until(w, deadline);
-	vfd_write_records(w);
-	if (w->out) {
-		vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks);
-		rc = outfile_close(w->out, seconds_left(deadline));
-	}
 	for (size_t i = 0; i < w->n_texts; i++)
 		free(w->texts[i]);
 	free(w->texts);
@@ -276,6 +266,43 @@ int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
 	keep_free(w->keep);
 	free(w->trouble);
 	free(w);
+}
+
+int vfd_writer_end(struct vfd_writer *w, uint64_t ticks, double seconds, struct vfd_written *done,
+	char **trouble)
+{
+	const double deadline = 1e-9 * (double)clock_raw_ns() + seconds;
+	const unsigned level = w->level; /* later no call is left out */
+	const char *why;
+	bool whole = true;
+	int rc = 0;
+
+	/* now we may wait, so that nothing is left out for want of memory */
+	while (w->tracks) {
+		vfd_wait_until(w, deadline);
+		vfd_track_end(&w->tracks->fast, ticks);
+	}
+	vfd_wait_until(w, deadline);
+	vfd_write_records(w);
+	if (w->out)
+		whole = vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks, deadline);
+	*done = vfd_writer_written(w);
+	done->level = level;
+	why = vfd_writer_trouble(w);
+	*trouble = why ? xstrdup(why) : NULL;
+	if (w->out)
+		rc = outfile_close(w->out, seconds_left(deadline));
+	free_writer(w);
+	return rc || whole ? rc : -ETIMEDOUT;
+}
+
+int vfd_writer_close(struct vfd_writer *w, uint64_t ticks, double seconds)
+{
+	struct vfd_written done;
+	char *trouble;
+	const int rc = vfd_writer_end(w, ticks, seconds, &done, &trouble);
+
+	free(trouble);
 	return rc;
 }
 

@@ -68,6 +68,10 @@ struct vfd_written {
 	enum outfile_way way;
 };
 struct vfd_written vfd_writer_written(const struct vfd_writer *w);
+/* As vfd_writer_close(), and what was written and left out with that; *trouble: as
+ * vfd_writer_trouble(), the caller frees. */
+int vfd_writer_end(struct vfd_writer *w, uint64_t ticks, double seconds, struct vfd_written *done,
+	char **trouble);
 
 /*
  * Definitions. Texts are copied; `number` (track) of the argument is ignored, and

@@ -363,6 +363,31 @@ START_TEST(calls_without_their_runs_are_dropped)
 }
 END_TEST
 
+/* At the end, too, what does not get through is told, and a file that lacks a part has no end. */
+START_TEST(what_the_end_leaves_out_is_told)
+{
+	struct vfd_writer *w = begin(MIB);
+	struct vfd_track *l = track(w), *last = track(w);
+	const uint32_t stack = vfd_stack_new(l, 0, define(w, "f"));
+	const uint64_t ticks = call(w, l, stack, 3 * MIB, 0);
+	struct vfd_written before, done;
+	char *trouble;
+
+	until_ready(w);
+	disk = REFUSES;
+	while (!vfd_writer_written(w).dropped_blocks)
+		vfd_clock_pair(w, ticks, ticks), call(w, l, stack, BLOCK, ticks);
+	before = vfd_writer_written(w);
+	vfd_enter(last, vfd_stack_new(last, 0, 0), ticks);
+	ck_assert_int_lt(vfd_writer_end(w, ticks, 0.1, &done, &trouble), 0);
+	disk = WORKS;
+	ck_assert_uint_gt(done.dropped_blocks, before.dropped_blocks);
+	ck_assert_ptr_nonnull(trouble);
+	ck_assert_ptr_nonnull(strstr(trouble, "the disk is too slow"));
+	free(trouble);
+}
+END_TEST
+
 /* While the disk is behind a run waits, and its stacks are not defined; then it is taken. */
 START_TEST(runs_wait_for_the_disk)
 {
@@ -436,6 +461,7 @@ int main(void)
 	tcase_add_test(t, definitions_outlive_a_time_without_memory);
 	tcase_add_test(t, calls_without_their_runs_are_dropped);
 	tcase_add_test(t, runs_wait_for_the_disk);
+	tcase_add_test(t, what_the_end_leaves_out_is_told);
 	suite_add_tcase(s, t);
 	failures = run_suite(s);
 	unlink(path);
