@@ -126,6 +126,11 @@ static void leave_processes(struct agent *a)
 		if (p->control)
 			store_relaxed(&p->control->orders, ORDER_LEAVE);
 		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
+		if (p->end == PROCESS_RUNNING && !a->told_to_stop && a->form != FORM_ATTACH)
+			host_warn(&a->host, true,
+				"%s still ran when this agent ended, as it took the job for over: "
+				"what it did later is not in the profile",
+				process_name(p));
 	}
 	stack_end(&a->host);
 }

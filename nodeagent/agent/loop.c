@@ -204,7 +204,18 @@ static void flight_exchange(struct agent *a)
 					   here.kind, here.of_pid, here.number, here.stamp, false});
 }
 
-/* Is it time to stop? If not, *wait_s is when to ask again at the latest. */
+/* Who has not been let in yet: he may have given up waiting, and is to be counted. */
+static void hear_callers(struct agent *a)
+{
+	callers_accept(&a->host);
+	callers_hear(&a->host);
+	processes_sweep(&a->host);
+}
+
+/*
+ * Is it time to stop? If not, *wait_s is when to ask again at the latest. The time without
+ * processes may have passed while this agent was stopped, and somebody waits.
+ */
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = peers_attend(a), session = sessions_tick(a), idle = deadlock_tick(a);
@@ -216,6 +227,8 @@ static bool finished(struct agent *a, double *wait_s)
 	last_words_tick(a);
 	flight_exchange(a);
 	a->news = false;
+	if (!a->host.n_live)
+		hear_callers(a);
 	now = agent_is_over(a, wait_s);
 	again = MIN(again, session);
 	again = MIN(again, idle);
@@ -235,12 +248,12 @@ static int sleep_ms(const struct agent *a, double wait_s)
 	return wait_s <= 0 ? 0 : (int)(wait_s * 1000) + 1;
 }
 
-/* Who has not been let in yet: he may have given up waiting, and is to be counted. */
-static void hear_the_last(struct agent *a)
+/* Who came just as the time was up is served, unless others know already that this is the end. */
+static bool goes_on(struct agent *a)
 {
-	callers_accept(&a->host);
-	callers_hear(&a->host);
-	processes_sweep(&a->host);
+	hear_callers(a);
+	return a->host.n_live && !a->told_to_stop && !a->at_once && !a->host.transport &&
+	       !a->late_profile && a->form != FORM_ATTACH && !last_words_all_held(a);
 }
 
 /* Who was woken hears of what happens now; who was busy, of what has happened meanwhile. */
@@ -269,46 +282,52 @@ static double work_once(struct agent *a, uint64_t *bytes)
 	return fmin(due_s, metrics_file_tick(a));
 }
 
+/* Reads what there is, and sleeps until there is more, at most wait_s. */
+static void serve_once(struct agent *a, double wait_s)
+{
+	struct epoll_event events[EVENTS];
+	bool waits = false; /* for the disk */
+	int n, timeout = 0;
+	uint64_t bytes;
+	const double due_s = work_once(a, &bytes);
+
+	if (!bytes || !urgent(a)) {
+		set_sleeping(a, 1);
+		/* pairs with the producers, who publish and then read sleeping */
+		fence_full();
+		waits = urgent(a) && recorder_is_behind(&a->host);
+		if (waits)
+			recorder_wait(&a->host);
+		else if (!urgent(a))
+			timeout = sleep_ms(a, due_s < wait_s ? due_s : wait_s);
+	}
+	n = wait_for_events(a, events, timeout);
+	if (timeout || waits) {
+		set_sleeping(a, 0);
+		a->host.wakeups++;
+	}
+	for (int i = 0; i < n; i++)
+		on_event(a, &events[i]);
+	processes_sweep(&a->host);
+	affinity_again(a);
+}
+
 void agent_serve(struct agent *a)
 {
 	static const struct session_duties duties = {
 		.all_idle = deadlock_report,
 		.begin_round = rounds_begin,
 	};
-	struct epoll_event events[EVENTS];
 	double wait_s = 0;
 
 	a->readers = readers_new(&a->host, "/proc/stat");
 	sessions_begin(a, &duties);
 	metrics_file_begin(a);
 	ending_listen(hear, a);
-	while (!finished(a, &wait_s)) {
-		int n, timeout = 0;
-		bool waits = false; /* for the disk */
-		uint64_t bytes;
-		const double due_s = work_once(a, &bytes);
-
-		if (!bytes || !urgent(a)) {
-			set_sleeping(a, 1);
-			/* pairs with the producers, who publish and then read sleeping */
-			fence_full();
-			waits = urgent(a) && recorder_is_behind(&a->host);
-			if (waits)
-				recorder_wait(&a->host);
-			else if (!urgent(a))
-				timeout = sleep_ms(a, due_s < wait_s ? due_s : wait_s);
-		}
-		n = wait_for_events(a, events, timeout);
-		if (timeout || waits) {
-			set_sleeping(a, 0);
-			a->host.wakeups++;
-		}
-		for (int i = 0; i < n; i++)
-			on_event(a, &events[i]);
-		processes_sweep(&a->host);
-		affinity_again(a);
-	}
-	hear_the_last(a);
+	do {
+		while (!finished(a, &wait_s))
+			serve_once(a, wait_s);
+	} while (goes_on(a));
 	readers_free(a->readers);
 	a->readers = NULL;
 	jobs_end(a); /* while others can be told */
