@@ -54,6 +54,7 @@ struct group {
 	uint32_t lost;		     /* members that died after joining and were not replaced */
 	char *lost_name;	     /* of the last of these */
 	uint32_t started;	     /* round in which the group started, or 0 */
+	uint64_t world;		     /* the communicator of that round, or 0 */
 	bool again;		     /* it has started before */
 	struct operation *attaching; /* that waits for the group */
 	struct group *next;

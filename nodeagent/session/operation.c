@@ -279,6 +279,15 @@ static void end_start(struct coordinator *c, struct operation *o, struct group *
 	free(taken.arrivals);
 }
 
+static void free_world(struct coordinator *c, struct group *g)
+{
+	struct communicator *world = g->world ? communicator_find(c, g->world) : NULL;
+
+	if (world)
+		communicator_free(c, world);
+	g->world = 0;
+}
+
 /* Gives the members ranks and a world; false: o has failed. */
 static bool give_ranks(struct coordinator *c, struct operation *o, struct group *g, uint64_t *world)
 {
@@ -292,7 +301,8 @@ static bool give_ranks(struct coordinator *c, struct operation *o, struct group 
 	}
 	for (uint32_t i = 0; i < n; i++)
 		c->members[who[i]].rank = (int)c->ranks++;
-	*world = communicator_new(c, who, n)->id;
+	free_world(c, g); /* of a round that nobody has finished */
+	*world = g->world = communicator_new(c, who, n)->id;
 	free(who);
 	return true;
 }
@@ -325,6 +335,7 @@ void group_is_free(struct coordinator *c, struct group *g)
 	struct operation *o = start_of(c, g);
 
 	g->started = g->lost = 0;
+	free_world(c, g);
 	if (o)
 		try_start(c, o);
 }

@@ -29,6 +29,7 @@ struct pending {
 
 struct known_comm {
 	uint32_t number;
+	enum wire_comm_kind kind;
 	uint64_t id; /* 0: of the process itself only */
 };
 
@@ -114,7 +115,24 @@ static void define_comm(struct process *p, const struct session_members *m, cons
 	free(w);
 	if (why)
 		process_quarantine(p, "%s", why);
-	*LIST_ADD(s, comms) = (struct known_comm){out->number, m->id};
+	*LIST_ADD(s, comms) = (struct known_comm){out->number, kind, m->id};
+}
+
+/* The coordinator frees the world of a round itself. */
+static void comm_gone(struct process *p, size_t i, uint64_t ticks)
+{
+	struct session_process *s = p->session;
+	const struct known_comm k = s->comms[i];
+	const struct wire_about gone = {.head = {.kind = WIRE_GONE, .ticks = ticks},
+		.number = k.number,
+		.object = WIRE_OBJECT_COMM};
+	struct session_request r = {
+		.operation = SESSION_FREE, .key = s->key, .pid = p->pid, .comm = k.id};
+
+	s->comms[i] = s->comms[--s->n_comms];
+	traffic_gone(p->traffic, &gone);
+	if (k.kind != WIRE_COMM_PREDEFINED)
+		sessions_forward(agent_of(p->host), &r, "");
 }
 
 static void name_comm(struct process *p, uint32_t number, const char *name)
@@ -155,6 +173,8 @@ static void fill_answer(struct process *p, uint32_t operation, const struct sess
 
 		s->in_mpi = s->in_mpi || (p->job_rank != WIRE_UNKNOWN && !s->next_comm);
 		begin_round(p, o);
+		while (s->n_comms) /* of the round before: it has forgotten them */
+			comm_gone(p, s->n_comms - 1, host_ticks(p->host));
 		define_comm(p, &o->made, ranks, &w->comm, WIRE_COMM_PREDEFINED);
 		define_comm(p, &self, &o->rank, &w->self, WIRE_COMM_PREDEFINED);
 		if (w->self.number) /* only we know it */
@@ -354,22 +374,15 @@ static bool comm_id(const struct session_process *s, uint32_t number, uint64_t *
 	return false;
 }
 
-static void on_free(struct process *p, const struct wire_session *m, struct session_request *r)
+static void on_free(struct process *p, const struct wire_session *m)
 {
-	const struct wire_about gone = {.head = {.kind = WIRE_GONE, .ticks = m->head.ticks},
-		.number = m->comm,
-		.object = WIRE_OBJECT_COMM};
-	struct session_process *s = p->session;
+	const struct session_process *s = p->session;
 
 	for (size_t i = 0; i < s->n_comms; i++) {
 		if (s->comms[i].number != m->comm)
 			continue;
-		traffic_gone(p->traffic, &gone);
-		r->comm = s->comms[i].id;
-		r->bytes = 0;
-		s->comms[i] = s->comms[--s->n_comms];
+		comm_gone(p, i, m->head.ticks);
 		answer_code(p, m->request, SESSION_OK);
-		sessions_forward(agent_of(p->host), r, "");
 		return;
 	}
 	answer_code(p, m->request, SESSION_ARGUMENT);
@@ -409,7 +422,7 @@ static void on_request(struct process *p, const struct wire_session *m, const vo
 		return;
 	}
 	if (m->operation == SESSION_FREE) {
-		on_free(p, m, &r);
+		on_free(p, m);
 		return;
 	}
 	if ((m->operation == SESSION_CREATE || m->operation == SESSION_ATTACH) &&

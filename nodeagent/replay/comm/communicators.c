@@ -48,6 +48,7 @@ void comm_free(struct traffic *t, struct comm *c)
 	comm_drop(t, c->origin);
 	sync_comm_gone(t->sync, c->sampled);
 	match_comm_gone(t, c);
+	t->n_between -= (c->kind == WIRE_COMM_ACCEPT) + (c->spawned != NULL);
 	free(c->spawned);
 	topology_free(t, c->topology);
 	shares_free(t, c->shares);
@@ -190,6 +191,7 @@ static struct comm *first_packet(struct traffic *t, const struct wire_comm *m)
 		.refs = 1,
 		.sums = NO_SUMS};
 	t->n_comms++;
+	t->n_between += c->kind == WIRE_COMM_ACCEPT;
 	spawned_define(t, c);
 	map32_add(&n->live, m->number, take_slot(t, c));
 	return c;
@@ -320,6 +322,15 @@ static void undefine_first(struct traffic *t)
 	undefine(t, g->object, g->number);
 }
 
+/* Those that a session has made for a round: none of its records is that far behind, and a thread
+ * that records nothing is never read beyond their end. */
+static bool is_of_round(const struct traffic *t, const struct gone *g)
+{
+	const struct comm *c = g->object == WIRE_OBJECT_COMM ? live_comm(t, g->number) : NULL;
+
+	return c && c->number >= SESSION_COMM_FIRST && c->kind == WIRE_COMM_PREDEFINED;
+}
+
 const char *traffic_gone(struct traffic *t, const struct wire_about *m)
 {
 	if (m->object > WIRE_OBJECT_FILE)
@@ -327,7 +338,8 @@ const char *traffic_gone(struct traffic *t, const struct wire_about *m)
 	if (!m->number || m->number > t->numbers[m->object].highest)
 		return "the end of something that never was";
 	if (t->n_gone - t->first_gone >= TRAFFIC_GONE_MAX) {
-		t->limits |= 1u << LIMIT_GONE;
+		if (!is_of_round(t, &t->gone[t->first_gone]))
+			t->limits |= 1u << LIMIT_GONE;
 		undefine_first(t);
 	}
 	if (t->first_gone > t->n_gone / 2) {

@@ -461,6 +461,7 @@ struct traffic {
 	uint32_t *vacant; /* slots */
 	size_t n_vacant, cap_vacant;
 	size_t n_comms, n_runs; /* alive */
+	size_t n_between;	/* communicators that may be between jobs: spawned_end() */
 	size_t n_lengths;	/* kept, of messages of collective calls */
 	size_t n_starts;	/* persistent calls in starts of communicators */
 	struct gone *gone;	/* oldest first from first_gone on */

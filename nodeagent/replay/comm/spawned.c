@@ -553,6 +553,7 @@ const struct spawn_link *spawned_link(struct traffic *t, struct comm *c, uint64_
 		return NULL;
 	if (!s) {
 		s = c->spawned = xcalloc(1, sizeof(*s));
+		t->n_between++;
 		if (c->kind == WIRE_COMM_SPAWN)
 			add_comm(t, c, used);
 	}
@@ -696,6 +697,8 @@ void traffic_comm_spawned(struct traffic *t, uint32_t number, uint64_t ticks)
 
 void traffic_spawned_end(struct traffic *t)
 {
+	if (!t->n_between) /* each round of a session comes here */
+		return;
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i])
 			spawned_end(t, t->slots[i]);

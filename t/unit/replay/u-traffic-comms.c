@@ -3,6 +3,7 @@
  * From records of communication made by hand to sums: communicators and their
  * ends, collective and one-sided communication, files, and limits.
  */
+#include "shm/session.h"
 #include "traffic-by-hand.h"
 
 /* ---- communicators --------------------------------------------------------------------------- */
@@ -166,6 +167,22 @@ START_TEST(many_communicators)
 	ck_assert_uint_eq(comm(0).sends, 99998 - TRAFFIC_SUMS_MAX);
 	ck_assert_ptr_nonnull(traffic_limit_reached(me.traffic, 1));
 	ck_assert_ptr_null(traffic_limit_reached(me.traffic, 2));
+}
+END_TEST
+
+/* A thread that records nothing holds them back, and nothing of these is lost. */
+START_TEST(worlds_of_many_rounds)
+{
+	struct comm_packet c = {.m = {.id = 1, .kind = WIRE_COMM_PREDEFINED, .size = 4, .runs = 1},
+		.runs = {{4, 1, 4}}};
+
+	for (uint32_t i = 0; i < 2 * TRAFFIC_GONE_MAX; i++) {
+		c.m.number = SESSION_COMM_FIRST + i;
+		ck_assert_ptr_null(traffic_define_comm(me.traffic, &c.m, sizeof(struct wire_run)));
+		ck_assert_ptr_null(gone(WIRE_OBJECT_COMM, c.m.number));
+	}
+	ck_assert_uint_le(me.traffic->n_comms, TRAFFIC_GONE_MAX + 2);
+	ck_assert_ptr_null(traffic_limit_reached(me.traffic, 0));
 }
 END_TEST
 
@@ -465,9 +482,9 @@ int main(void)
 {
 	const struct row rows[] = {{members, 1}, {intercommunicator, 1}, {no_communicator, 1},
 		{definitions_that_cannot_be, 1}, {freed, 1}, {many_communicators, 1},
-		{too_many_communicators, 1}, {names, 1}, {lies_about_communicators, 15},
-		{collectives, 1}, {nonblocking_collectives, 1}, {one_sided, 1}, {files, 1},
-		{too_many_files, 1}, {limits, 1}, {numbers_that_go, 1}};
+		{worlds_of_many_rounds, 1}, {too_many_communicators, 1}, {names, 1},
+		{lies_about_communicators, 15}, {collectives, 1}, {nonblocking_collectives, 1},
+		{one_sided, 1}, {files, 1}, {too_many_files, 1}, {limits, 1}, {numbers_that_go, 1}};
 
 	return run_tests("traffic-comms", rows, ARRAY_SIZE(rows));
 }

@@ -9,6 +9,7 @@
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/transport.h"
+#include "nodeagent/session/coordinator.h"
 #include "nodeagent/session/internal.h"
 #include "nodeagent/session/session.h"
 #include "t/lib/suite.h"
@@ -373,6 +374,24 @@ START_TEST(a_communicator_is_freed_by_all)
 }
 END_TEST
 
+/* Else it would have the worlds of all rounds. */
+START_TEST(a_round_takes_its_world_along)
+{
+	all_join();
+	for (int round = 0; round < 5; round++) {
+		const uint64_t world = all_start();
+
+		ck_assert_uint_eq(a.sessions->coordinator->n_comms, 1);
+		ck_assert_ptr_nonnull(communicator_find(a.sessions->coordinator, world));
+		ask(SESSION_FINISH, A);
+		ask(SESSION_FINISH, B);
+		must_be(ask(SESSION_FINISH, C), SESSION_OK);
+		ck_assert_uint_eq(a.sessions->coordinator->n_comms, 0);
+		n_told = 0;
+	}
+}
+END_TEST
+
 START_TEST(who_gives_up_is_told_who_is_missing)
 {
 	struct session_request r = about(SESSION_GIVE_UP, A);
@@ -529,6 +548,7 @@ int main(void)
 	tcase_add_test(t, who_has_finished_may_go);
 	tcase_add_test(t, a_communicator_of_some);
 	tcase_add_test(t, a_communicator_is_freed_by_all);
+	tcase_add_test(t, a_round_takes_its_world_along);
 	tcase_add_test(t, who_gives_up_is_told_who_is_missing);
 	tcase_add_test(t, abort_and_reset);
 	tcase_add_test(t, children_attach);
