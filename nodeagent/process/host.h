@@ -36,6 +36,7 @@ struct attached;
 struct ring_store;
 struct recorder;
 struct round_times;
+struct sampler;
 struct symcache;
 struct sync;
 struct warning_kind;
@@ -120,6 +121,7 @@ struct host {
 	size_t n_switches;
 	struct function_switch pause;	 /* live/exchange/pause.c; off: recording is paused */
 	struct record_request request;	 /* recorder/request.c */
+	struct sampler *samplers;	 /* live/sample/sample.h */
 	struct overhead *overhead;	 /* agent/overhead.h; NULL until it begins */
 	struct gathering *gathered;	 /* gather.h: numbers of processes that were let go */
 	struct recorder *recorder;	 /* recorder/recorder.h; with sampling.active */

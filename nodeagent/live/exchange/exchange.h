@@ -58,7 +58,7 @@ void live_news_put_back(struct agent *a, const void *news, size_t bytes);
  */
 bool live_news_await(struct agent *a, size_t awaited);
 
-/* Takes the requests of viewers. */
+/* Takes the requests of viewers, and keeps in views what processes have counted that are let go. */
 extern const struct process_observer live_observer;
 /* Has processes pause as a viewer has ordered, and writes that into the profile. */
 extern const struct process_observer pause_observer;

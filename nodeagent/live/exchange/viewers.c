@@ -9,6 +9,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/exchange/exchange.h"
 #include "nodeagent/live/exchange/internal.h"
+#include "nodeagent/live/sample/sample.h"
 #include "nodeagent/live/where/where.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/process/callers.h"
@@ -71,7 +72,7 @@ static void on_viewer(struct process *p, const struct wire_live *m)
 	l->next = 0;
 }
 
-const struct process_observer live_observer = {.viewer = on_viewer};
+const struct process_observer live_observer = {.viewer = on_viewer, .let_go = samplers_let_go};
 
 union request {
 	struct wire_head head;

@@ -48,6 +48,8 @@ struct seen_process {
 
 struct sampler {
 	struct host *host;
+	struct sampler *next;	/* in host.samplers */
+	struct live_view *gone; /* what processes have counted that were let go; NULL: none */
 	struct sampled_paths paths;
 	struct seen_process **seen;
 	size_t n_seen, cap_seen;
@@ -64,6 +66,8 @@ struct sampler *sampler_new(struct host *host)
 	const char *pattern = host->conf->iterations_of;
 
 	s->host = host;
+	s->next = host->samplers;
+	host->samplers = s;
 	s->has_loops = pattern && !regcomp(&s->loops, pattern, REG_EXTENDED | REG_NOSUB);
 	return s;
 }
@@ -83,8 +87,14 @@ static void forget_process(struct seen_process *q)
 
 void sampler_free(struct sampler *s)
 {
+	struct sampler **at;
+
 	if (!s)
 		return;
+	for (at = &s->host->samplers; *at != s;)
+		at = &(*at)->next;
+	*at = s->next;
+	free(s->gone);
 	for (size_t i = 0; i < s->n_seen; i++) {
 		forget_process(s->seen[i]);
 		free(s->seen[i]);
@@ -436,6 +446,51 @@ static void look_at_process(struct sampler *s, const struct process *p, struct l
 	forget_process(q);
 }
 
+/* ---- those that are let go ------------------------------------------------------------------ */
+
+static void take_leave(struct sampler *s, struct process *p)
+{
+	struct seen_process *q;
+
+	if (!s->gone)
+		s->gone = xcalloc(1, sizeof(*s->gone));
+	symcache_may_read(s->host->symbols, false);
+	look_at_process(s, p, s->gone);
+	symcache_may_read(s->host->symbols, true);
+	q = seen_process(s, p);
+	forget_process(q);
+	q->connected = 0; /* the next one at this address is another one */
+}
+
+void samplers_let_go(struct process *p)
+{
+	for (struct sampler *s = p->host->samplers; s; s = s->next)
+		take_leave(s, p);
+}
+
+/* What they have done since the last look counts for this one. */
+static void add_gone(struct sampler *s, struct live_view *v)
+{
+	struct live_view *g = s->gone;
+
+	if (!g)
+		return;
+	v->ended = g->ended;
+	v->calls = g->calls;
+	v->lost_calls = g->lost_calls;
+	v->messages = g->messages;
+	v->bytes = g->bytes;
+	memcpy(v->waits, g->waits, sizeof(v->waits));
+	v->records = g->records;
+	v->hooks = g->hooks;
+	v->calls_now = g->calls_now;
+	v->messages_now = g->messages_now;
+	v->bytes_now = g->bytes_now;
+	g->records = g->hooks = g->calls_now = g->messages_now = g->bytes_now = 0;
+	for (int i = 0; i < WAIT_KINDS_END; i++)
+		g->waits[i].calls_now = g->waits[i].ns_now = 0;
+}
+
 /* ---- the node ------------------------------------------------------------------------------- */
 
 /* What has been published and said until now; a process may end by it. */
@@ -588,6 +643,7 @@ void sampler_look(struct sampler *s, struct live_view *v)
 	s->looked = began;
 	v->n_all = 1;
 	v->interval = s->interval;
+	add_gone(s, v);
 	add_names(s, v);
 	add_pause(s->host, v);
 	add_off(s, v);

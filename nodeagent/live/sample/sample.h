@@ -12,10 +12,13 @@
 
 struct host;
 struct live_view;
+struct process;
 struct sampler;
 
 struct sampler *sampler_new(struct host *host);
 void sampler_free(struct sampler *s);
+/* A process is let go (process/ended.h): what it has counted stays in the views of all samplers. */
+void samplers_let_go(struct process *p);
 
 /*
  * A view of this node alone, by its processes as they are now; "now" in it is the time since the
