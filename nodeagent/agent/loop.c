@@ -221,6 +221,7 @@ static bool finished(struct agent *a, double *wait_s)
 	double again = peers_attend(a), session = sessions_tick(a), idle = deadlock_tick(a);
 	double callers = callers_tick(&a->host), step = in_step_tick(a);
 	double live = live_tick(a), jobs = jobs_tick(a);
+	double deaf = processes_deaf_tick(&a->host);
 	bool now;
 
 	supervised_look(a);
@@ -236,6 +237,7 @@ static bool finished(struct agent *a, double *wait_s)
 	again = MIN(again, step);
 	again = MIN(again, live);
 	again = MIN(again, jobs);
+	again = MIN(again, deaf);
 	*wait_s = MIN(*wait_s, again);
 	return now;
 }

@@ -28,6 +28,8 @@
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
+#define DEAF_NS 100000000u /* how often it is asked what became of who closed our socket */
+
 void process_begin_comparing(struct host *host)
 {
 	if (host->sync || !(host->conf->mpi_waits || host->conf->mpi_show_sync_time))
@@ -164,6 +166,49 @@ void process_has_had(struct process *p, struct cpu_used used)
 	p->cpu.queued = MAX(p->cpu.queued, used.queued);
 }
 
+/* True if it runs another program. A program that may not be looked into is another one if its
+ * user is; else it is taken for one that forbids that (PR_SET_DUMPABLE), and goes on. */
+static bool has_execed(const struct process *p, bool *goes_on)
+{
+	const int has = procfs_maps_has(p->pid, "memfd:vftr-control");
+	const bool other = !has || (has == -2 && procfs_has_other_user(p->pid));
+
+	*goes_on = !other && has != -1;
+	return other;
+}
+
+/* Alive without our socket: another program, or it closed what is ours. */
+static void look_at_deaf(struct process *p)
+{
+	const uint64_t now = clock_raw_ns(), before = p->deaf_seen;
+	bool goes_on;
+
+	p->deaf_seen = now;
+	if (has_execed(p, &goes_on)) {
+		if (before) {
+			note_end(p);
+			p->end_late_ns = now - before;
+		}
+		process_finish(p, PROCESS_EXECED);
+	} else if (goes_on) {
+		p->end_ticks = 0;
+	}
+}
+
+double processes_deaf_tick(struct host *host)
+{
+	double again = NEVER_S;
+
+	for (struct process *p = host->live; p; p = p->next_live) {
+		if (!p->deaf_seen || p->ended)
+			continue;
+		if (clock_raw_ns() - p->deaf_seen >= DEAF_NS)
+			look_at_deaf(p);
+		again = 1e-9 * DEAF_NS;
+	}
+	return again;
+}
+
 void process_hung_up(struct process *p)
 {
 	if (p->socket >= 0) {
@@ -183,9 +228,7 @@ void process_hung_up(struct process *p)
 		process_finish(p, how_exited(p));
 		return;
 	}
-	/* alive without our socket: another program, or it closed what is ours */
-	if (p->greeted && procfs_maps_has(p->pid, "memfd:vftr-control") == 0)
-		process_finish(p, PROCESS_EXECED);
+	look_at_deaf(p);
 }
 
 static void find_status(struct process *p)

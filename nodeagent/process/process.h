@@ -151,6 +151,7 @@ struct process {
 	bool read_no_more;	    /* drain_host() */
 	struct process *next_caller, *prev_caller; /* in host.callers, until HELLO */
 	uint64_t connected_raw_ns;
+	uint64_t deaf_seen;	  /* raw ns of the last look, without our socket; 0: it has that */
 	bool awaited;		  /* callers.c: the child of a process that is traced */
 	struct process *namesake; /* pids.h: an older one with this pid */
 };
@@ -208,6 +209,9 @@ static inline bool process_is_expected(const struct process *p)
 	return !p->greeted && !p->ended;
 }
 
+/* life.c: finds out whether processes that have closed our socket run another program. Returns
+ * seconds until the next call. */
+double processes_deaf_tick(struct host *host);
 /* life.c: takes ended processes out of host.live. */
 void processes_sweep(struct host *host);
 

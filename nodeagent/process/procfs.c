@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/process/procfs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@ int procfs_maps_has(int pid, const char *text)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "re");
+	if (!f && (errno == EACCES || errno == EPERM))
+		return -2;
 	while (f && found != 1 && fgets(line, sizeof(line), f))
 		found = strstr(line, text) != NULL;
 	if (f)
@@ -208,6 +211,21 @@ bool procfs_is_stopped(int pid)
 	char line[2048], *p = stat_of(pid, line, sizeof(line));
 
 	return p && *p == 'T';
+}
+
+bool procfs_has_other_user(int pid)
+{
+	char path[64], line[256];
+	unsigned effective = geteuid();
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "Uid: %*u %u", &effective) != 1)
+		;
+	if (f)
+		fclose(f);
+	return effective != geteuid();
 }
 
 /* The sum of its ticks of CPU time and of its first thread's context switches. */

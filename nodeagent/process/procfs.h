@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Returns 1 if the line of a mapping contains text, 0 if none does, and -1 if there is no such
- * process or it has no memory any more, as it is exiting.
+ * Returns 1 if the line of a mapping contains text, 0 if none does, -1 if there is no such process
+ * or it has no memory any more, as it is exiting, and -2 if its mappings may not be read.
  */
 int procfs_maps_has(int pid, const char *text);
 
@@ -42,6 +42,9 @@ bool procfs_thread_name(int pid, int tid, char name[16]);
 
 /* True if a signal has stopped the process, not a debugger. */
 bool procfs_is_stopped(int pid);
+
+/* True if it runs a program with the rights of another user than we have, as by a setuid bit. */
+bool procfs_has_other_user(int pid);
 
 /* A number that changes whenever the process or a child of it has run, however briefly; 0 if
  * unknown. */

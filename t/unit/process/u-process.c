@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process says last is heard, however it ends. */
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,93 @@ START_TEST(while_it_goes_on)
 }
 END_TEST
 
+static void pass_100_ms(void)
+{
+	p->deaf_seen -= 100000000;
+}
+
+/* It has closed our socket, and does something else later. */
+START_TEST(though_it_has_closed_the_socket)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child);
+	close(theirs);
+	process_hung_up(p);
+	ck_assert(!p->ended);
+	ck_assert_uint_eq(p->end_ticks, 0);
+	ck_assert_double_lt(processes_deaf_tick(&a), 0.2);
+	ck_assert(!p->ended);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	process_hung_up(p);
+	ck_assert(p->ended);
+	ck_assert_int_eq(p->end, PROCESS_KILLED);
+	ck_assert_uint_gt(p->end_ticks, 0);
+}
+END_TEST
+
+START_TEST(until_it_runs_another_program)
+{
+	int go[2], gone[2];
+	char byte;
+	pid_t child;
+
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(gone, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		close(gone[0]);
+		if (read(go[0], &byte, 1) == 1)
+			execlp("sleep", "sleep", "600", (char *)NULL);
+		_exit(1);
+	}
+	close(gone[1]);
+	be(child);
+	close(theirs);
+	process_hung_up(p);
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	ck_assert_int_eq(read(gone[0], &byte, 1), 0); /* closed by exec */
+	processes_deaf_tick(&a);
+	ck_assert(!p->ended);
+	pass_100_ms();
+	processes_deaf_tick(&a);
+	ck_assert(p->ended);
+	ck_assert_int_eq(p->end, PROCESS_EXECED);
+	ck_assert_uint_ge(p->end_late_ns, 100000000);
+	kill(child, SIGKILL);
+}
+END_TEST
+
+/* Its mappings cannot be read: it may forbid that itself. */
+START_TEST(a_program_of_another_user_is_another_one)
+{
+	int said[2];
+	char byte;
+	pid_t child;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(pipe2(said, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		byte = setresuid(65534, 65534, 65534) != 0;
+		if (write(said[1], &byte, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(said[0], &byte, 1), 1);
+	if (!byte)
+		ck_assert(procfs_has_other_user(child));
+	ck_assert(!procfs_has_other_user(getpid()));
+	kill(child, SIGKILL);
+}
+END_TEST
+
 static bool is_behind(const struct host *host)
 {
 	return true;
@@ -252,7 +340,8 @@ int main(void)
 	TCase *c = tcase_create("process");
 	const TTest *const tests[] = {before_its_records_are_read, when_its_end_is_seen_first,
 		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
-		while_it_goes_on, though_the_disk_is_behind, beside_others};
+		while_it_goes_on, though_it_has_closed_the_socket, until_it_runs_another_program,
+		a_program_of_another_user_is_another_one, though_the_disk_is_behind, beside_others};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
