@@ -180,7 +180,7 @@ static bool urgent(const struct agent *a)
 static bool somebody_deaf(const struct agent *a)
 {
 	for (const struct process *p = a->host.live; p; p = p->next_live)
-		if (p->greeted && !p->ended && p->socket < 0 && !p->outside)
+		if (p->greeted && !p->ended && p->socket < 0 && !p->outside && !p->quarantined)
 			return true;
 	return false;
 }

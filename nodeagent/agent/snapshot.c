@@ -73,12 +73,17 @@ static void leave_alone(struct process *p, bool round, uint64_t now)
 	p->session = NULL;
 	if (round)
 		p->end_ticks = now;
+	for (size_t i = 0; i < p->n_threads; i++) /* all, as damage to one is told to all */
+		if (p->threads[i]) {
+			struct ring *r = &p->threads[i]->ring;
+
+			r->consumer = own_copy(r->consumer, sizeof(*r->consumer));
+		}
 	for (size_t i = 0; i < p->n_threads; i++) {
 		struct thread_ring *t = p->threads[i];
 
 		if (!t)
 			continue;
-		t->ring.consumer = own_copy(t->ring.consumer, sizeof(*t->ring.consumer));
 		replay_set_sampled(t->replay, NULL);
 		if (!round)
 			drain_copy(t);

@@ -85,12 +85,14 @@ static bool take_block(struct thread_ring *t, const uint64_t *block, uint64_t no
 	return !why;
 }
 
-/* The published position, read once: a producer that goes on cannot keep us here. */
+/* The published position, read once: a producer that goes on cannot keep us here. Of a process that
+ * was quarantined since the last look nothing more is read, however many threads read. */
 static uint64_t published(struct thread_ring *t)
 {
 	uint64_t head;
 	const char *why;
 
+	t->error |= t->process->quarantined != NULL;
 	if (t->error)
 		return t->tail;
 	why = ring_check(&t->ring, t->tail, &head);

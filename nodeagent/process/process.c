@@ -6,6 +6,7 @@
 #include "nodeagent/match/process.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/base/util.h"
+#include "shm/atomic.h"
 
 const char *process_name(const struct process *p)
 {
@@ -19,6 +20,14 @@ const char *process_name(const struct process *p)
 	return name;
 }
 
+/* A thread that waits for room, or would, goes on without records. */
+static void retire_rings(struct process *p)
+{
+	for (size_t i = 0; i < p->n_threads; i++)
+		if (p->threads[i])
+			store_release(&p->threads[i]->ring.consumer->retired, 1);
+}
+
 void process_quarantine(struct process *p, const char *fmt, ...)
 {
 	char text[512];
@@ -30,6 +39,8 @@ void process_quarantine(struct process *p, const char *fmt, ...)
 	if (p->quarantined)
 		return;
 	p->quarantined = xstrdup(text);
+	if (!p->outside) /* else all have one ring, which is empty */
+		retire_rings(p);
 	if (p->match) /* what it has said may be all wrong */
 		match_process_lost(p->match);
 	if (p->session_match)

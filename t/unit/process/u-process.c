@@ -334,6 +334,25 @@ START_TEST(though_the_disk_is_behind)
 }
 END_TEST
 
+/* What it says makes no sense: its threads do not wait for room, either. */
+START_TEST(unless_it_is_quarantined)
+{
+	const struct wire_head nonsense = {.kind = WIRE_KINDS};
+	struct ring *ring;
+
+	publish_block(p);
+	ck_assert_uint_eq(drain_process(p), BLOCK_BYTES);
+	ring = &p->threads[0]->ring;
+	ring_stage_open(ring, 1, 0, host_ticks(&a));
+	ring_publish(ring, 1);
+	say(&nonsense, sizeof(nonsense), "", 0);
+	process_receive(p);
+	ck_assert_ptr_nonnull(p->quarantined);
+	ck_assert_uint_eq(drain_process(p), 0);
+	ck_assert_uint_eq(load_relaxed(&p->threads[0]->ring.consumer->retired), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("process");
@@ -341,7 +360,8 @@ int main(void)
 	const TTest *const tests[] = {before_its_records_are_read, when_its_end_is_seen_first,
 		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
 		while_it_goes_on, though_it_has_closed_the_socket, until_it_runs_another_program,
-		a_program_of_another_user_is_another_one, though_the_disk_is_behind, beside_others};
+		a_program_of_another_user_is_another_one, though_the_disk_is_behind, beside_others,
+		unless_it_is_quarantined};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)

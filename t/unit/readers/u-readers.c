@@ -140,7 +140,8 @@ static char *trees_of(enum shape shape, unsigned n, unsigned damaged)
 			ring->data[(at & (ring->size - 1)) / 8] = CODE;
 		}
 		read = readers_drain(r);
-		ck_assert_uint_gt(read, 0);
+		/* of a process that is quarantined no more is read from the next look on */
+		ck_assert(shape == THREADS && phase > 2 && damaged < APPS ? !read : read > 0);
 		ck_assert_uint_eq(readers_drain(r), 0);
 		fprintf(f, "%llu bytes\n", (unsigned long long)read);
 	}
