@@ -9,7 +9,7 @@
 
 struct pid_row {
 	struct process *newest;
-	struct fork_frames *forks;
+	struct forks *forks;
 };
 
 struct pids {
@@ -69,7 +69,7 @@ struct process *pids_newest(const struct host *host, int pid)
 	return row ? row->newest : NULL;
 }
 
-const struct fork_frames *pids_forks(const struct host *host, int pid)
+const struct forks *pids_forks(const struct host *host, int pid)
 {
 	const struct pid_row *row = row_of(host, pid);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct host;
-struct fork_frames;
+struct forks;
 struct process;
 
 /* Adds a process that has said HELLO. */
@@ -21,7 +21,7 @@ void pids_let_go(struct process *p);
 bool pids_known(const struct host *host, int pid);
 /* The newest one that was not let go, or NULL; older ones follow in process.namesake. */
 struct process *pids_newest(const struct host *host, int pid);
-/* Forks of processes with this pid that were let go, newest first. */
-const struct fork_frames *pids_forks(const struct host *host, int pid);
+/* Forks of the last process with this pid that was let go and has made some, or NULL. */
+const struct forks *pids_forks(const struct host *host, int pid);
 
 #endif

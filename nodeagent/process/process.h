@@ -22,6 +22,7 @@
 
 struct host;
 struct filter_process;
+struct forks;
 struct overhead_process;
 struct gpu;
 struct match_process;
@@ -118,8 +119,7 @@ struct process {
 	struct stack_process *stack;	     /* or NULL; stack/stack.h */
 	struct session_process *session;     /* session/session.c; or NULL */
 	struct calltree *ended_tree;	     /* of threads that ended */
-	struct fork_frames *forks;	     /* forks.c */
-	unsigned n_forks;		     /* in the list */
+	struct forks *forks;		     /* forks.h; NULL: none yet */
 	uint32_t parent_fork;
 	struct replay_counts ended_counts;
 	struct overhead_process *overhead; /* or NULL */
