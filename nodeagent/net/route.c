@@ -188,19 +188,56 @@ static void wait_to_go_up(struct transport *p, struct record *e)
 	p->route->changes++;
 }
 
+/* What is known of a tag, by asking for each agent once: many records have the same one. */
+struct judged {
+	const struct told *of;
+	bool by_all, has_by_all, of_open, has_of_open;
+};
+
+struct judged_tags {
+	struct judged at[TOLD_TAGS_MOST + 1]; /* the last is of none */
+	size_t n;
+};
+
+static struct judged *judged_tag(struct judged_tags *tags, const struct told *t)
+{
+	for (size_t i = 0; i < tags->n; i++)
+		if (tags->at[i].of == t)
+			return &tags->at[i];
+	tags->at[tags->n].of = t;
+	return &tags->at[tags->n++];
+}
+
+static bool is_told_by_all(struct transport *p, struct judged *j)
+{
+	if (!j->has_by_all)
+		j->by_all = told_by_all(j->of, is_gone_below, p);
+	j->has_by_all = true;
+	return j->by_all;
+}
+
+static bool is_told_of_open(struct transport *p, struct judged *j)
+{
+	if (!j->has_of_open)
+		j->of_open = told_of_open(j->of, is_gone_below, p);
+	j->has_of_open = true;
+	return j->of_open;
+}
+
 /*
  * Whether e should go on. What changes nothing for those above, as they wait for another agent
  * here all the same, waits for LATE_S once.
  */
-static bool is_ready_to_go_up(struct transport *p, struct record *e, double now)
+static bool is_ready_to_go_up(
+	struct transport *p, struct record *e, double now, struct judged_tags *tags)
 {
-	const struct told *t = told_of(p, e->tag);
+	struct judged *j = judged_tag(tags, told_of(p, e->tag));
 
-	if (e->urgent || (e->final && !e->again && told_by_all(t, is_gone_below, p)))
+	if (e->urgent || (e->final && !e->again && is_told_by_all(p, j)))
 		return true;
 	if (e->due > now && !e->late)
 		return false;
-	if (!told_of_open(t, is_gone_below, p))
+	if (!is_told_of_open(p, j))
 		return true;
 	e->urgent = e->late && e->due <= now;
 	if (!e->late)
@@ -211,8 +248,10 @@ static bool is_ready_to_go_up(struct transport *p, struct record *e, double now)
 
 static bool is_due_up(struct transport *p, double now)
 {
+	struct judged_tags tags = {.n = 0};
+
 	for (struct record *e = p->route->up.first; e; e = e->next)
-		if (is_ready_to_go_up(p, e, now))
+		if (is_ready_to_go_up(p, e, now, &tags))
 			return true;
 	return false;
 }

@@ -42,6 +42,7 @@ struct agent {
 static struct agent *agents;
 static int size;
 static bool told_of_deaths;
+static unsigned asked; /* whether an agent is dead */
 static struct dice dice;
 
 static int post_letter(
@@ -91,6 +92,7 @@ static bool is_known_dead(struct transport *p, int rank)
 {
 	struct agent *a = (struct agent *)p;
 
+	asked++;
 	for (const struct letter *l = a->inbox; l; l = l->next)
 		if (l->from == rank)
 			return false;
@@ -273,6 +275,28 @@ START_TEST(agent_0_has_a_message_of_each_child)
 			ck_assert_uint_le(agents[i].transport.counts.sent, 1 + answers_of(i));
 		end_agents();
 	}
+}
+END_TEST
+
+/* Half of those that live below an agent have said something, and wait there for the others. */
+START_TEST(each_agent_is_asked_for_once)
+{
+	const int top = 128, n = 2 * top;
+
+	begin_agents(n, true);
+	for (int i = top + 2; i < n; i += 2) {
+		agents[i].dead = true;
+		for (int k = top; k < n; k++)
+			agents[k].noticed[i] = true;
+	}
+	for (int i = top + 1; i < n; i += 4)
+		say_word(i, 1e6);
+	route_attend(&agents[top].transport);
+	asked = 0;
+	route_attend(&agents[top].transport);
+	ck_assert_uint_gt(asked, (unsigned)top / 2);
+	ck_assert_uint_le(asked, (unsigned)n);
+	end_agents();
 }
 END_TEST
 
@@ -692,6 +716,7 @@ int main(void)
 
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, agent_0_has_a_message_of_each_child);
+	tcase_add_test(c, each_agent_is_asked_for_once);
 	tcase_add_test(c, one_agent_has_nobody_to_tell);
 	tcase_add_test(c, a_stopped_agent_is_in_nobodys_way);
 	tcase_add_test(c, the_last_word_is_kept);
