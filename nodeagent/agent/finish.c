@@ -212,8 +212,8 @@ static int write_node_log(struct agent *a, const struct profile *node, const cha
 /* Processes, other agents and snapshots: nothing more comes from them. */
 static void end_sources(struct agent *a)
 {
+	leave_processes(a); /* or they wait for room while we wait for a disk */
 	snapshot_end(a);
-	leave_processes(a);
 	peers_stop(a);
 	peers_clock(a, true);
 	a->host.lost_processes += session_unseen(&a->host);

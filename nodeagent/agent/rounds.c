@@ -63,6 +63,28 @@ static void set_round(struct agent *a, uint32_t round)
 	recorder_round(&a->host, round, ticks);
 }
 
+/* What it leaves is for the next one. */
+static void leave_round(struct agent *a, struct rounds *r, uint32_t over)
+{
+	r->after = memfd_create("round", MFD_CLOEXEC);
+	if (r->after < 0) {
+		host_warn(&a->host, false, "round %u has no files of its own: %s", over,
+			strerror(errno));
+	} else if (!snapshot_round(a)) {
+		host_warn(&a->host, false,
+			"round %u has no files of its own, as those of rounds before are still "
+			"being written: it is in those of the next round",
+			over);
+		close(r->after);
+		r->after = r->before;
+		r->before = -1;
+	}
+	if (r->before >= 0)
+		close(r->before);
+	r->before = r->after;
+	r->after = -1;
+}
+
 void rounds_begin(struct agent *a, uint32_t epoch)
 {
 	const uint32_t over = a->rounds ? a->rounds->times.round : 0;
@@ -75,16 +97,7 @@ void rounds_begin(struct agent *a, uint32_t epoch)
 		for (struct process *p = a->host.processes; p; p = p->next)
 			drain_process_now(p);
 		matching_round_over(&a->host, over);
-		r->after = memfd_create("round", MFD_CLOEXEC);
-		if (r->after >= 0)
-			snapshot_round(a);
-		else
-			host_warn(&a->host, false, "round %u has no files of its own: %s", over,
-				strerror(errno));
-		if (r->before >= 0)
-			close(r->before);
-		r->before = r->after;
-		r->after = -1;
+		leave_round(a, r, over);
 		for (struct process *p = a->host.processes; p; p = p->next)
 			user_counters_new_round(p->user_counters);
 	}

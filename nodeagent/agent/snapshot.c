@@ -8,9 +8,13 @@
 #include "nodeagent/agent/snapshot.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "conf/conf.h"
@@ -18,6 +22,8 @@
 #include "nodeagent/process/drain.h"
 #include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/deadlock.h"
+#include "nodeagent/net/ending.h"
+#include "nodeagent/net/transport.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/replay/comm/listener.h"
@@ -25,6 +31,9 @@
 #include "shm/ring.h"
 
 #define LATE_S	   0.25 /* the last writing is not done yet */
+#define SLICE_S	   0.1	/* ... and it is asked so often whether SIGTERM has come */
+#define FULL_S	   1.0	/* the longest wait where too many write: processes wait for less */
+#define KEEP_S	   15.0 /* of what a batch system leaves us */
 #define NOT_SHARED (-1)
 
 static double seconds(const struct rusage *u)
@@ -33,22 +42,40 @@ static double seconds(const struct rusage *u)
 	       1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
 }
 
-/* True once nobody writes. */
-static bool reaped(struct agent *a, int flags)
+/* False: it still writes. */
+static bool is_reaped(struct agent *a, pid_t copy)
 {
 	struct rusage spent;
 	pid_t pid;
 
-	if (!a->snapshot)
-		return true;
-	while ((pid = wait4(a->snapshot, NULL, flags, &spent)) < 0 && errno == EINTR)
+	while ((pid = wait4(copy, NULL, WNOHANG, &spent)) < 0 && errno == EINTR)
 		;
-	if (!pid)
-		return false;
-	if (pid == a->snapshot)
+	if (pid == copy)
 		a->host.spent_s += seconds(&spent);
-	a->snapshot = 0;
-	return true;
+	return pid;
+}
+
+/* True once nobody writes. */
+static bool all_reaped(struct agent *a)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < a->n_copies; i++)
+		if (!is_reaped(a, a->copies[i]))
+			a->copies[kept++] = a->copies[i];
+	a->n_copies = kept;
+	return !kept;
+}
+
+/* Until no more than `most' write. */
+static bool await_copies(struct agent *a, unsigned most, double s)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	const double until = transport_now() + s;
+
+	while (!all_reaped(a) && a->n_copies > most && transport_now() < until)
+		nanosleep(&pause, NULL);
+	return a->n_copies <= most;
 }
 
 static void *own_copy(const void *shared, size_t bytes)
@@ -91,7 +118,17 @@ static void leave_alone(struct process *p, bool round, uint64_t now)
 	}
 }
 
-static void write_all(struct agent *a, enum what what, uint64_t now)
+/* Files of rounds are written one after the other, each with what the one before has left. */
+static void await_end(int pidfd)
+{
+	struct pollfd f = {pidfd, POLLIN, 0};
+
+	while (pidfd >= 0 && poll(&f, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+/* before: the copy that is to end first, by its pidfd, or -1. */
+static void write_all(struct agent *a, enum what what, uint64_t now, int before)
 {
 	close(a->host.listener);
 	close(a->host.epoll);
@@ -103,6 +140,7 @@ static void write_all(struct agent *a, enum what what, uint64_t now)
 			leave_alone(p, what == ROUND, now);
 	if (what == SO_FAR_AND_STACKS)
 		deadlock_write_stacks(a);
+	await_end(before);
 	if (what == ROUND) {
 		agent_close_copy(a);
 		_exit(rounds_write(a));
@@ -110,7 +148,8 @@ static void write_all(struct agent *a, enum what what, uint64_t now)
 	_exit(agent_write_so_far(a));
 }
 
-static void begin_copy(struct agent *a, enum what what)
+/* There is room for one. before: of write_all(). */
+static void begin_copy(struct agent *a, enum what what, int before)
 {
 	const uint64_t now = host_ticks(&a->host);
 	struct rusage own;
@@ -121,33 +160,51 @@ static void begin_copy(struct agent *a, enum what what)
 	child = fork();
 	if (!child) {
 		a->host.spent_s += seconds(&own); /* its own begins at 0 */
-		write_all(a, what, now);
+		write_all(a, what, now, before);
 	}
 	if (child < 0)
 		host_warn(&a->host, false, "results could not be written on the way: %s",
 			strerror(errno));
 	else
-		a->snapshot = child;
+		a->copies[a->n_copies++] = child;
+}
+
+/* While others wait for the results, and the rings are not read. */
+static double patience_s(const struct agent *a)
+{
+	return ending_left(a->host.conf->agent_deadline_s, KEEP_S);
 }
 
 void snapshot_so_far(struct agent *a, bool wait)
 {
-	if (reaped(a, WNOHANG))
-		begin_copy(a, SO_FAR);
+	if (all_reaped(a))
+		begin_copy(a, SO_FAR, -1);
 	if (wait)
-		reaped(a, 0);
+		await_copies(a, 0, patience_s(a));
 }
 
 void snapshot_now(struct agent *a)
 {
-	if (reaped(a, WNOHANG))
-		begin_copy(a, SO_FAR_AND_STACKS);
+	if (all_reaped(a))
+		begin_copy(a, SO_FAR_AND_STACKS, -1);
 }
 
-void snapshot_round(struct agent *a)
+/* -1: there is none, or the kernel has no pidfds, and then the agent waits itself. */
+static int pidfd_of_last(const struct agent *a)
 {
-	reaped(a, 0);
-	begin_copy(a, ROUND);
+	return a->n_copies ? (int)syscall(SYS_pidfd_open, a->copies[a->n_copies - 1], 0) : -1;
+}
+
+bool snapshot_round(struct agent *a)
+{
+	const int before = pidfd_of_last(a);
+	const bool room = await_copies(a, before >= 0 ? COPIES_MOST - 1 : 0, FULL_S);
+
+	if (room)
+		begin_copy(a, ROUND, before);
+	if (before >= 0)
+		close(before);
+	return room;
 }
 
 double snapshot_tick(struct agent *a)
@@ -161,14 +218,31 @@ double snapshot_tick(struct agent *a)
 		a->snapshot_due = now + (uint64_t)(every * 1e9);
 	if (now < a->snapshot_due)
 		return 1e-9 * (double)(a->snapshot_due - now);
-	if (!reaped(a, WNOHANG))
+	if (!all_reaped(a))
 		return LATE_S;
 	a->snapshot_due = now + (uint64_t)(every * 1e9);
-	begin_copy(a, SO_FAR);
+	begin_copy(a, SO_FAR, -1);
 	return every;
+}
+
+/* What they write later would replace what is written now. */
+static void end_copies(struct agent *a)
+{
+	for (unsigned i = 0; i < a->n_copies; i++)
+		kill(a->copies[i], SIGKILL);
+	host_warn(&a->host, true,
+		"results that were being written on the way were not complete after %g s: they are "
+		"left as they are",
+		a->host.conf->agent_deadline_s);
+	a->n_copies = 0;
 }
 
 void snapshot_end(struct agent *a)
 {
-	reaped(a, 0);
+	const double began = transport_now();
+
+	while (!await_copies(a, 0, SLICE_S) && transport_now() - began < patience_s(a))
+		ending_hear();
+	if (a->n_copies)
+		end_copies(a);
 }

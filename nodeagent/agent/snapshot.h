@@ -14,7 +14,8 @@ struct agent;
 /* Writes a snapshot if it is due. Returns the seconds until the next call. */
 double snapshot_tick(struct agent *a);
 /*
- * Writes a snapshot now, unless one is being written. wait: does not return before it is written.
+ * Writes a snapshot now, unless one is being written. wait: does not return before it is written,
+ * but for agent.deadline_s at most.
  */
 void snapshot_so_far(struct agent *a, bool wait);
 /*
@@ -22,9 +23,15 @@ void snapshot_so_far(struct agent *a, bool wait);
  * not wait.
  */
 void snapshot_now(struct agent *a);
-/* Writes the round that is over (rounds.h), after a snapshot that is being written. */
-void snapshot_round(struct agent *a);
-/* Waits until a child that writes is done; to be called before the last results are written. */
+/*
+ * Writes the round that is over (rounds.h), after what is being written now, for which the agent
+ * does not wait. False: for too long too many are being written.
+ */
+bool snapshot_round(struct agent *a);
+/*
+ * Waits until all that is being written is done, for agent.deadline_s at most; to be called before
+ * the last results are written.
+ */
 void snapshot_end(struct agent *a);
 
 #endif

@@ -36,6 +36,8 @@ enum agent_form {
 	FORMS
 };
 
+#define COPIES_MOST 16
+
 struct agent {
 	struct host host;
 	enum agent_form form;
@@ -53,8 +55,9 @@ struct agent {
 	struct late_search *late;     /* for agents that processes started (late-profiles.h) */
 	struct profile *late_profile; /* which those have left, or NULL */
 
-	struct rounds *rounds; /* of a session (rounds.h); NULL until one has begun */
-	pid_t snapshot;	       /* child that is writing, or 0 */
+	struct rounds *rounds;	   /* of a session (rounds.h); NULL until one has begun */
+	pid_t copies[COPIES_MOST]; /* children that write (snapshot.h), one after the other */
+	unsigned n_copies;
 	uint64_t snapshot_due; /* raw ns */
 
 	/* when to stop */

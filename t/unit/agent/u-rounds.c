@@ -7,6 +7,11 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "conf/conf.h"
 #include "t/lib/suite.h"
 
@@ -165,7 +170,7 @@ START_TEST(a_round_begins_once_and_leaves_a_file)
 	rounds_begin(&a, 1); /* its second process */
 	ck_assert_uint_eq(a.rounds->times.began[1], first);
 	ck_assert_int_eq(a.rounds->before, -1);
-	ck_assert_int_eq(a.snapshot, 0);
+	ck_assert_uint_eq(a.n_copies, 0);
 	rounds_begin(&a, 3);
 	snapshot_end(&a);
 	left = a.rounds->before;
@@ -184,6 +189,88 @@ START_TEST(a_round_begins_once_and_leaves_a_file)
 }
 END_TEST
 
+/* It has not ended within a tenth of a second. */
+static bool waits(pid_t child)
+{
+	struct pollfd f = {(int)syscall(SYS_pidfd_open, child, 0), POLLIN, 0};
+	const int ended = poll(&f, 1, 100);
+
+	close(f.fd);
+	return !ended;
+}
+
+static pid_t somebody_who_writes_for_ever(void)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	return child;
+}
+
+/* A disk that hangs: the copies wait, and the agent does not. */
+START_TEST(a_round_waits_for_the_one_before)
+{
+	struct agent a = made();
+	const pid_t hangs = somebody_who_writes_for_ever();
+
+	rounds_begin(&a, 1);
+	a.copies[a.n_copies++] = hangs;
+	rounds_begin(&a, 2);
+	rounds_begin(&a, 3);
+	ck_assert_uint_eq(a.n_copies, 3);
+	ck_assert(waits(a.copies[1]) && waits(a.copies[2]));
+	kill(hangs, SIGKILL);
+	snapshot_end(&a);
+	ck_assert_uint_eq(a.n_copies, 0);
+	unmake(&a);
+}
+END_TEST
+
+START_TEST(the_end_does_not_wait_for_ever)
+{
+	struct agent a = made();
+	const pid_t hangs = somebody_who_writes_for_ever();
+	const size_t warnings = a.host.n_warnings;
+	int status;
+
+	a.host.conf->agent_deadline_s = 0.2;
+	rounds_begin(&a, 1);
+	a.copies[a.n_copies++] = hangs;
+	rounds_begin(&a, 2);
+	snapshot_end(&a);
+	ck_assert_uint_eq(a.host.n_warnings, warnings + 1);
+	ck_assert_int_eq(waitpid(hangs, &status, 0), hangs);
+	ck_assert(WIFSIGNALED(status));
+	unmake(&a);
+}
+END_TEST
+
+START_TEST(too_many_are_not_begun)
+{
+	struct agent a = made();
+	pid_t hang[COPIES_MOST];
+	int left;
+
+	rounds_begin(&a, 1);
+	rounds_begin(&a, 2);
+	left = a.rounds->before;
+	snapshot_end(&a);
+	for (int i = 0; i < COPIES_MOST; i++)
+		a.copies[a.n_copies++] = hang[i] = somebody_who_writes_for_ever();
+	rounds_begin(&a, 3);
+	ck_assert_uint_eq(a.n_copies, COPIES_MOST);
+	ck_assert_int_eq(a.rounds->before, left);
+	ck_assert_uint_eq(a.host.n_warnings, 1);
+	for (int i = 0; i < COPIES_MOST; i++)
+		kill(hang[i], SIGKILL);
+	snapshot_end(&a);
+	unmake(&a);
+}
+END_TEST
+
 START_TEST(after_the_most_rounds_there_are_no_more_files)
 {
 	struct agent a = made();
@@ -191,7 +278,7 @@ START_TEST(after_the_most_rounds_there_are_no_more_files)
 	rounds_begin(&a, ROUNDS_MAX);
 	ck_assert_uint_eq(a.host.n_warnings, 1);
 	rounds_begin(&a, ROUNDS_MAX + 1);
-	ck_assert_int_eq(a.snapshot, 0);
+	ck_assert_uint_eq(a.n_copies, 0);
 	ck_assert_int_eq(a.rounds->before, -1);
 	ck_assert_uint_eq(rounds_at(&a.host, UINT64_MAX), ROUNDS_MAX);
 	unmake(&a);
@@ -312,6 +399,9 @@ int main(void)
 	tcase_add_test(c, threads_of_others_go);
 	tcase_add_test(c, times_belong_to_rounds);
 	tcase_add_test(c, a_round_begins_once_and_leaves_a_file);
+	tcase_add_test(c, a_round_waits_for_the_one_before);
+	tcase_add_test(c, the_end_does_not_wait_for_ever);
+	tcase_add_test(c, too_many_are_not_begun);
 	tcase_add_test(c, after_the_most_rounds_there_are_no_more_files);
 	tcase_add_test(c, what_is_left_is_found);
 	tcase_add_test(c, nothing_was_left);
