@@ -19,27 +19,33 @@
 #include "nodeagent/base/util.h"
 
 #define PIECE_S 0.5
+#define SLICE_S 1.0
 #define GRACE_S 10.0 /* beyond the deadline that the proxy itself keeps */
 
 static int to_proxy = -1, its_bell = -1;
 static const struct tcp_options *tcp_options;
 
-bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until)
+/* The machine may have slept meanwhile, and both sides with it: a slice counts once. */
+static bool await_socket(struct pollfd *p, double *left_s)
+{
+	const double slice = MAX(0.0, MIN(*left_s, SLICE_S)), began = transport_now();
+	const int n = poll(p, 1, slice > 0 ? (int)(slice * 1000) + 1 : 0);
+
+	*left_s -= MIN(transport_now() - began, slice);
+	return n >= 0 || errno == EINTR;
+}
+
+bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double *left_s)
 {
 	char *at = buf;
 
 	while (bytes) {
-		double left = until - transport_now();
 		struct pollfd p = {.fd = fd, .events = out ? POLLOUT : POLLIN};
 		ssize_t n;
 
-		if (poll(&p, 1,
-			    left > 3600 ? 3600000
-			    : left > 0	? (int)(left * 1000) + 1
-					: 0) < 0 &&
-			errno != EINTR)
+		if (!await_socket(&p, left_s))
 			return false;
-		if (!p.revents && transport_now() >= until)
+		if (!p.revents && *left_s <= 0)
 			return false;
 		n = out ? send(fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
 			: recv(fd, at, bytes, MSG_DONTWAIT);
@@ -69,18 +75,19 @@ static int lost(void)
 static int ask_by(
 	const struct request *q, const void *buf, struct answer *a, void **content, double until)
 {
+	double left_s = until - transport_now();
 	char *in;
 
 	*content = NULL;
 	if (to_proxy < 0)
 		return -ECONNRESET;
-	if (!proxy_transfer(to_proxy, (void *)q, sizeof(*q), true, until) ||
-		!proxy_transfer(to_proxy, (void *)buf, q->bytes, true, until) ||
-		!proxy_transfer(to_proxy, a, sizeof(*a), false, until))
+	if (!proxy_transfer(to_proxy, (void *)q, sizeof(*q), true, &left_s) ||
+		!proxy_transfer(to_proxy, (void *)buf, q->bytes, true, &left_s) ||
+		!proxy_transfer(to_proxy, a, sizeof(*a), false, &left_s))
 		return lost();
 	in = xmalloc(a->bytes + 1);
 	in[a->bytes] = '\0';
-	if (!proxy_transfer(to_proxy, in, a->bytes, false, until)) {
+	if (!proxy_transfer(to_proxy, in, a->bytes, false, &left_s)) {
 		free(in);
 		return lost();
 	}

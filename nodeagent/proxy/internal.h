@@ -56,8 +56,9 @@ static inline int32_t request_ms(double s)
 	return s >= INT32_MAX / 1000 ? INT32_MAX : (int32_t)(s * 1000);
 }
 
-/* Sends (out) or receives all bytes. False: the other side is gone, or `until` has passed. */
-bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double until);
+/* Sends (out) or receives all bytes. False: the other side is gone, or *left_s, from which the time
+ * of waiting is taken, has passed. */
+bool proxy_transfer(int fd, void *buf, size_t bytes, bool out, double *left_s);
 
 /* In the agent: sets the socket to its proxy, and the eventfd to which the proxy writes, or -1. */
 void proxy_found(int fd, int bell);

@@ -25,7 +25,8 @@
 #include "nodeagent/net/tcp/tcp.h"
 #include "nodeagent/base/util.h"
 
-#define UNHEARD_MOST 1000 /* dropped before the end */
+#define UNHEARD_MOST 1000   /* dropped before the end */
+#define AGENT_S	     3600.0 /* for a message of the agent, and an answer to it */
 
 struct proxy {
 	const struct proxy_duties *duties;
@@ -51,10 +52,10 @@ struct proxy {
 
 static void answer_agent(struct proxy *c, struct answer a, const void *buf)
 {
-	double until = transport_now() + 3600;
+	double left_s = AGENT_S;
 
-	if (!proxy_transfer(c->fd, &a, sizeof(a), true, until) ||
-		!proxy_transfer(c->fd, (void *)buf, a.bytes, true, until)) {
+	if (!proxy_transfer(c->fd, &a, sizeof(a), true, &left_s) ||
+		!proxy_transfer(c->fd, (void *)buf, a.bytes, true, &left_s)) {
 		close(c->fd);
 		c->fd = -1;
 	}
@@ -343,18 +344,18 @@ static void serve_one(struct proxy *c, const struct request *q, void *buf)
 
 static void serve_request(struct proxy *c)
 {
-	double until = transport_now() + 3600;
+	double left_s = AGENT_S;
 	struct request q;
 	char *buf;
 
-	if (!proxy_transfer(c->fd, &q, sizeof(q), false, until)) {
+	if (!proxy_transfer(c->fd, &q, sizeof(q), false, &left_s)) {
 		close(c->fd);
 		c->fd = -1;
 		return;
 	}
 	buf = xmalloc(q.bytes + 1);
 	buf[q.bytes] = '\0';
-	if (proxy_transfer(c->fd, buf, q.bytes, false, until)) {
+	if (proxy_transfer(c->fd, buf, q.bytes, false, &left_s)) {
 		serve_one(c, &q, buf);
 		return;
 	}
