@@ -55,7 +55,8 @@ static bool is_child(struct process *p)
 /* The caller stays in the list: events of it may have been fetched already. */
 static void hang_up(struct process *p)
 {
-	p->host->children_seen--;
+	if (!p->turned_away) /* its HELLO said what it is */
+		p->host->children_seen--;
 	process_drop(p);
 }
 

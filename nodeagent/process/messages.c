@@ -258,9 +258,12 @@ static const char *on_hello(struct process *p, const union packet *m)
 	int error;
 
 	if (m->hello.version != WIRE_VERSION) {
+		host->children_seen--; /* nobody announces forks of such a process */
 		refuse_version(p, m->hello.version);
 		return NULL;
 	}
+	if (!m->hello.parent_fork) /* nobody has announced it */
+		host->children_seen--;
 	error = ring_store_take_control(host->rings, &p->stored_control);
 	if (error) {
 		refuse(p, "there is no memory to share with it: %s", strerror(-error));
@@ -285,8 +288,6 @@ static const char *on_hello(struct process *p, const union packet *m)
 		process_enlist(p);
 	host->n_ever += p->greeted;
 	host->n_live += p->greeted;
-	if (!p->parent_fork) /* nobody has announced it */
-		host->children_seen--;
 	observers_tell(host, begin, p);
 	process_members_changed(host);
 	welcome(p, &w);

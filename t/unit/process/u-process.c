@@ -353,6 +353,26 @@ START_TEST(unless_it_is_quarantined)
 }
 END_TEST
 
+/* It counts for no child of a fork that may still come. */
+START_TEST(who_is_refused_was_no_child)
+{
+	const struct wire_hello hello = {.head.kind = WIRE_HELLO, .version = WIRE_VERSION + 1};
+	struct process *other;
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	other = process_new(&a, pair[1], 0);
+	a.children_seen = 5;
+	close(theirs);
+	theirs = pair[0];
+	say(&hello, sizeof(hello), "a\0b\0c", 6);
+	process_receive(other);
+	ck_assert(other->turned_away);
+	ck_assert_uint_eq(a.children_seen, 4);
+	process_free(other);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("process");
@@ -361,7 +381,7 @@ int main(void)
 		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
 		while_it_goes_on, though_it_has_closed_the_socket, until_it_runs_another_program,
 		a_program_of_another_user_is_another_one, though_the_disk_is_behind, beside_others,
-		unless_it_is_quarantined};
+		unless_it_is_quarantined, who_is_refused_was_no_child};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
