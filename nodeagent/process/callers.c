@@ -2,6 +2,7 @@
 #include "nodeagent/process/callers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include "shm/clock.h"
 
 #define HELLO_WITHIN_S 10.0
+#define SLICE_NS       UINT64_C(1000000000)
 #define SURELY_IDLE_S  1.0 /* when descriptors are short */
 #define PER_PROCESS    16u
 #define RESERVED       16 /* descriptors for control pages, rings and files */
@@ -29,7 +31,8 @@ struct callers {
 	uint64_t deaf_since;	      /* raw ns: the listener is not watched; 0: it is */
 	uint64_t due;		      /* of callers_tick(), raw ns */
 	uint64_t lives_since;	      /* raw ns: it was said that the agent is here */
-	rlim_t files_most;	      /* RLIMIT_NOFILE when it was read; 0: not yet */
+	uint64_t looked, missed; /* raw ns of the last look; ns in which nobody could be heard */
+	rlim_t files_most;	 /* RLIMIT_NOFILE when it was read; 0: not yet */
 };
 
 static struct callers *callers_of(struct host *host)
@@ -39,9 +42,22 @@ static struct callers *callers_of(struct host *host)
 	return host->callers;
 }
 
+/* While there are callers, looks are a slice apart: else agent or machine were stopped. */
+static void note_look(struct callers *c)
+{
+	const uint64_t now = clock_raw_ns();
+
+	if (c->looked && now - c->looked > SLICE_NS)
+		c->missed += now - c->looked - SLICE_NS;
+	c->looked = now;
+}
+
+/* Since it has connected, while it could be heard. */
 static double age_s(const struct process *p)
 {
-	return 1e-9 * (double)(clock_raw_ns() - p->connected_raw_ns);
+	const uint64_t missed = p->host->callers->missed - p->missed_before;
+
+	return 1e-9 * (double)(clock_raw_ns() - p->connected_raw_ns - missed);
 }
 
 /* The child of a process that is traced has all the time it wants. */
@@ -79,6 +95,7 @@ static uint32_t *count_of(struct callers *c, int pid)
 
 static void enter(struct callers *c, struct process *p)
 {
+	p->missed_before = c->missed;
 	p->prev_caller = c->last;
 	*(c->last ? &c->last->next_caller : &c->first) = p;
 	c->last = p;
@@ -207,6 +224,7 @@ void callers_accept(struct host *host)
 	struct callers *c = callers_of(host);
 	int fd, pid;
 
+	note_look(c);
 	while ((fd = session_accept(host, &pid)) >= 0) {
 		struct process *p;
 
@@ -260,6 +278,7 @@ double callers_tick(struct host *host)
 
 	if (!c)
 		return NEVER_S;
+	note_look(c);
 	if (now < c->due)
 		return 1e-9 * (double)(c->due - now);
 	if (c->deaf_since && 1e-9 * (double)(now - c->deaf_since) >= DEAF_S)
@@ -272,7 +291,7 @@ double callers_tick(struct host *host)
 		if (p->ended || p->awaited)
 			continue;
 		if (left > 0) { /* as those behind it have */
-			again = left < again ? left : again;
+			again = fmin(again, fmin(left, 1e-9 * SLICE_NS));
 			break;
 		}
 		if (!is_child(p) && !has_said_something(p))

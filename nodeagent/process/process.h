@@ -152,6 +152,7 @@ struct process {
 	struct process *next_caller, *prev_caller; /* in host.callers, until HELLO */
 	uint64_t connected_raw_ns;
 	uint64_t deaf_seen;	  /* raw ns of the last look, without our socket; 0: it has that */
+	uint64_t missed_before;	  /* callers.c: until it connected */
 	bool awaited;		  /* callers.c: the child of a process that is traced */
 	struct process *namesake; /* pids.h: an older one with this pid */
 };
