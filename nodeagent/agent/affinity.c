@@ -2,12 +2,12 @@
 #include "nodeagent/agent/affinity.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/process/cpu/cpus.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/readers/readers.h"
 #include "nodeagent/base/util.h"
@@ -17,24 +17,24 @@
 #define NICE_MOST 19
 
 struct affinity {
-	cpu_set_t allowed;
+	struct cpus allowed;
 	uint64_t looked_at;
 	unsigned placed_for; /* n_ever at the last decision */
 	bool moving;	     /* unbound processes: follow the threads */
 	bool shared;	     /* no CPU is free of threads that record */
 };
 
-static void describe_cpus(struct agent *a, const cpu_set_t *set, const char *why)
+static void describe_cpus(struct agent *a, const struct cpus *set, const char *why)
 {
 	char list[256] = "";
 	size_t used = 0;
 
-	for (int i = 0; i < CPU_SETSIZE && used < sizeof(list) - 16; i++) {
+	for (int i = 0; i < CPUS_MOST && used < sizeof(list) - 16; i++) {
 		int last = i;
 
-		if (!CPU_ISSET(i, set))
+		if (!cpus_has(set, i))
 			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+		while (cpus_has(set, last + 1))
 			last++;
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
 			last > i ? "%s%d-%d" : "%s%d", used ? "," : "", i, last);
@@ -47,38 +47,34 @@ static void describe_cpus(struct agent *a, const cpu_set_t *set, const char *why
 void affinity_init(struct agent *a)
 {
 	struct affinity *c = a->affinity = xcalloc(1, sizeof(*c));
-	cpu_set_t wanted;
+	struct cpus wanted = {0};
 
-	sched_getaffinity(0, sizeof(c->allowed), &c->allowed);
+	cpus_of(0, &c->allowed);
 	c->looked_at = clock_raw_ns();
 	if (!strcmp(a->host.conf->agent_cpu, "auto") || !strcmp(a->host.conf->agent_cpu, "any")) {
 		describe_cpus(a, &c->allowed, "where the system puts it");
 		return;
 	}
-	CPU_ZERO(&wanted);
-	for (unsigned i = 0; i < CPU_SETSIZE; i++)
+	for (unsigned i = 0; i < CPUS_MOST; i++)
 		if (rank_list_has(a->host.conf->agent_cpu, i))
-			CPU_SET(i, &wanted);
-	if (sched_setaffinity(0, sizeof(wanted), &wanted))
+			cpus_add(&wanted, (int)i);
+	if (!cpus_bind(0, &wanted))
 		host_warn(&a->host, true, "agent.cpu: no CPU of \"%s\" may be used; running on any",
 			a->host.conf->agent_cpu);
-	else if (!sched_getaffinity(0, sizeof(wanted), &wanted)) /* that exist */
+	else if (cpus_of(0, &wanted)) /* that exist */
 		describe_cpus(a, &wanted, "as configured");
 }
 
 /* CPUs that no live process is bound to; false if there are none. */
-static bool free_cpus(const struct agent *a, cpu_set_t *out)
+static bool free_cpus(const struct agent *a, struct cpus *out)
 {
-	cpu_set_t used, one;
+	struct cpus its;
 
-	CPU_ZERO(&used);
+	*out = a->affinity->allowed;
 	for (const struct process *p = a->host.live; p; p = p->next_live)
-		if (p->greeted && !p->ended && p->pid > 0 &&
-			!sched_getaffinity(p->pid, sizeof(one), &one))
-			CPU_OR(&used, &used, &one);
-	CPU_XOR(out, &a->affinity->allowed, &used);
-	CPU_AND(out, out, &a->affinity->allowed);
-	return CPU_COUNT(out) > 0;
+		if (p->greeted && !p->ended && p->pid > 0 && cpus_of(p->pid, &its))
+			cpus_remove_all(out, &its);
+	return cpus_count(out) > 0;
 }
 
 /* The CPU a thread ran on last: field 39 of its line. */
@@ -103,33 +99,30 @@ static int cpu_of(int pid, int tid)
 }
 
 /* CPUs on which no thread with records since the last look is running. */
-static bool quiet_cpus(const struct agent *a, cpu_set_t *out)
+static bool quiet_cpus(const struct agent *a, struct cpus *out)
 {
-	int threads = 0, n = CPU_COUNT(&a->affinity->allowed);
+	int threads = 0, n = cpus_count(&a->affinity->allowed);
 
 	*out = a->affinity->allowed;
 	for (const struct process *p = a->host.live; p; p = p->next_live) {
 		for (size_t i = 0; !p->ended && i < p->n_threads; i++) {
 			struct thread_ring *t = p->threads[i];
-			int cpu;
 
 			if (!t || t->tail == t->placed_tail)
 				continue;
 			t->placed_tail = t->tail;
 			if (++threads >= n)
 				return false; /* no CPU can be free of them */
-			cpu = cpu_of(p->pid, t->tid);
-			if (cpu >= 0 && cpu < CPU_SETSIZE)
-				CPU_CLR(cpu, out);
+			cpus_remove(out, cpu_of(p->pid, t->tid));
 		}
 	}
-	return threads > 0 && CPU_COUNT(out) > 0;
+	return threads > 0 && cpus_count(out) > 0;
 }
 
 /* False: it cannot. */
-static bool run_on(const struct agent *a, const cpu_set_t *set)
+static bool run_on(const struct agent *a, const struct cpus *set)
 {
-	if (sched_setaffinity(0, sizeof(*set), set))
+	if (!cpus_bind(0, set))
 		return false;
 	if (a->readers)
 		readers_follow(a->readers);
@@ -174,7 +167,7 @@ void affinity_again(struct agent *a)
 {
 	struct affinity *c = a->affinity;
 	uint64_t now = clock_raw_ns();
-	cpu_set_t set;
+	struct cpus set;
 
 	if (strcmp(a->host.conf->agent_cpu, "auto") || !a->host.n_live)
 		return;
@@ -195,7 +188,7 @@ void affinity_again(struct agent *a)
 		c->shared = false;
 		if (run_on(a, &set))
 			describe_cpus(a, &c->allowed, "moving away from busy threads");
-	} else if (CPU_COUNT(&c->allowed) <= (int)a->host.n_live) {
+	} else if (cpus_count(&c->allowed) <= (int)a->host.n_live) {
 		run_on(a, &c->allowed);
 		share(a);
 	}

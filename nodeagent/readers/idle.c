@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/readers/idle.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/process/cpu/cpus.h"
 
 /* Clock ticks of all allowed CPUs together since the machine was started. */
 struct used {
@@ -15,7 +15,7 @@ struct used {
 
 struct idle {
 	const char *stat;
-	cpu_set_t allowed;
+	struct cpus allowed;
 	struct used before;
 };
 
@@ -33,7 +33,7 @@ void idle_free(struct idle *i)
 }
 
 /* A line "cpuN user nice system idle iowait irq softirq steal ...", proc_stat(5). */
-static void add_line(struct used *u, const cpu_set_t *allowed, const char *line)
+static void add_line(struct used *u, const struct cpus *allowed, const char *line)
 {
 	unsigned long long of[8];
 	int cpu;
@@ -42,7 +42,7 @@ static void add_line(struct used *u, const cpu_set_t *allowed, const char *line)
 	if (line[3] < '0' || line[3] > '9' ||
 		sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &of[0], &of[1],
 			&of[2], &of[3], &of[4], &of[5], &of[6], &of[7]) != 9 ||
-		cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, allowed))
+		!cpus_has(allowed, cpu))
 		return;
 	u->cpus++;
 	u->idle += of[3] + of[4];
@@ -65,8 +65,7 @@ static struct used look_at_all(const struct idle *i)
 
 void idle_begin(struct idle *i)
 {
-	if (sched_getaffinity(0, sizeof(i->allowed), &i->allowed))
-		CPU_ZERO(&i->allowed);
+	cpus_of(0, &i->allowed);
 	i->before = look_at_all(i);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "nodeagent/base/util.h"
+#include "nodeagent/process/cpu/cpus.h"
 #include "shm/atomic.h"
 #include "shm/clock.h"
 
@@ -230,7 +231,7 @@ void team_run(struct team *t, size_t n, team_job *job, void *ctx)
 
 void team_follow(const struct team *t)
 {
-	cpu_set_t cpus;
+	struct cpus cpus;
 	int nice;
 
 	if (t->threads == 1 || t->pid != getpid())
@@ -239,6 +240,6 @@ void team_follow(const struct team *t)
 	nice = getpriority(PRIO_PROCESS, 0);
 	for (unsigned i = 1; i < t->threads && !errno; i++)
 		setpriority(PRIO_PROCESS, (id_t)t->members[i].tid, nice);
-	for (unsigned i = 1; i < t->threads && !sched_getaffinity(0, sizeof(cpus), &cpus); i++)
-		sched_setaffinity(t->members[i].tid, sizeof(cpus), &cpus);
+	for (unsigned i = 1; i < t->threads && cpus_of(0, &cpus); i++)
+		cpus_bind(t->members[i].tid, &cpus);
 }

@@ -2,7 +2,6 @@
 #include "nodeagent/stack/stack.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +10,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/process/cpu/cpus.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
@@ -176,11 +176,10 @@ static struct stacks *stacks_of(struct host *host)
 static size_t timer_bytes(const struct stacks *s, int pid)
 {
 	size_t bytes = TIMER_BYTES_LEAST;
-	cpu_set_t cpus;
+	struct cpus cpus;
 
-	if (sched_getaffinity(pid, sizeof(cpus), &cpus))
-		CPU_ZERO(&cpus);
-	while (bytes < TIMER_BYTES_MOST && bytes < TIMER_BYTES_CPU * (size_t)CPU_COUNT(&cpus))
+	cpus_of(pid, &cpus);
+	while (bytes < TIMER_BYTES_MOST && bytes < TIMER_BYTES_CPU * (size_t)cpus_count(&cpus))
 		bytes *= 2;
 	while (bytes > TIMER_BYTES_LEAST && s->timer_bytes + bytes > RING_BYTES_ALL)
 		bytes /= 2;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many CPUs have nothing to do, from what the kernel says of all. */
 #include <check.h>
+#include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"
@@ -13,6 +16,22 @@
 static char path[] = "/tmp/u-idle.XXXXXX";
 static struct idle *idle;
 static int cpu; /* the only one that may be used */
+
+static bool is_large; /* the machine: as many CPUs as there may be on some */
+#define LARGE_CPU 1500
+
+/* In place of the C library's. */
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+	if (!is_large)
+		return syscall(SYS_sched_getaffinity, pid, bytes, set) < 0 ? -1 : 0;
+	if (bytes < 2048 / 8) {
+		errno = EINVAL;
+		return -1;
+	}
+	CPU_SET_S(LARGE_CPU, bytes, set);
+	return 0;
+}
 
 static void setup(void)
 {
@@ -75,12 +94,24 @@ START_TEST(where_it_is_not_known)
 }
 END_TEST
 
+START_TEST(on_a_machine_with_more_than_1024)
+{
+	is_large = true;
+	cpu = LARGE_CPU;
+	write_stat(100, 100, 0);
+	idle_begin(idle);
+	write_stat(110, 130, 0);
+	ck_assert_double_eq_tol(idle_since(idle), 0.75, 1e-9);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("idle");
 	TCase *c = tcase_create("idle");
 
 	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, on_a_machine_with_more_than_1024);
 	tcase_add_test(c, of_those_that_may_be_used);
 	tcase_add_test(c, where_it_is_not_known);
 	suite_add_tcase(s, c);
