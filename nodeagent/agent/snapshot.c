@@ -3,7 +3,7 @@
  * The child of snapshot.h. It shares with the agent what is mapped from segments,
  * and the descriptors: it never writes to the former, and closes the latter. So
  * each page that the agent writes is replaced by a copy before anything is closed,
- * and no socket is read.
+ * no socket is read, and no temporary file of the agent is written.
  */
 #include "nodeagent/agent/snapshot.h"
 
@@ -19,6 +19,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/internode/matching.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/deadlock.h"
@@ -135,6 +136,7 @@ static void write_all(struct agent *a, enum what what, uint64_t now, int before)
 	a->host.epoll = -1; /* it is the agent's */
 	close(a->host.signals);
 	a->host.recorder = NULL;
+	matching_copied(&a->host);
 	for (struct process *p = a->host.processes; p; p = p->next)
 		if (p->traffic && !p->ended)
 			leave_alone(p, what == ROUND, now);

@@ -311,6 +311,16 @@ void matching_set_listener(struct host *host, const struct matching_listener *li
 		matching_of(host)->listener = *listener;
 }
 
+void matching_copied(struct host *host)
+{
+	struct matching *m = host->matching;
+
+	if (!m)
+		return;
+	match_outbox_copied(m->outbox);
+	match_outbox_copied(m->inbox);
+}
+
 void matching_end(struct host *host)
 {
 	struct matching *m;

@@ -26,6 +26,8 @@ extern const struct process_observer matching_observer;
 void matching_join_session(struct process *p, uint32_t rank, uint64_t job);
 /* To be called when the last record of p was given to the matcher. */
 void matching_leave(struct process *p);
+/* In a copy of the agent (agent/snapshot.h), before any process leaves there. */
+void matching_copied(struct host *host);
 
 /* After the end of all processes: true if this node has sends, locks, losses or collective calls to
  * tell other nodes of. */

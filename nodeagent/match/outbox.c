@@ -32,6 +32,9 @@ struct match_outbox {
 	uint64_t file_bytes;
 	int fd;	   /* -1: none yet, -2: none can be had */
 	bool full; /* the file takes no more */
+	/* in a copy (match_outbox_copied()): the first bytes are in the original's file, or -1 */
+	int original;
+	uint64_t original_bytes;
 };
 
 struct match_outbox *match_outbox_new(const char *directory)
@@ -39,8 +42,17 @@ struct match_outbox *match_outbox_new(const char *directory)
 	struct match_outbox *o = xcalloc(1, sizeof(*o));
 
 	o->directory = xstrdup(directory);
-	o->fd = -1;
+	o->fd = o->original = -1;
 	return o;
+}
+
+void match_outbox_copied(struct match_outbox *o)
+{
+	if (o->fd < 0)
+		return;
+	o->original = o->fd;
+	o->original_bytes = o->file_bytes;
+	o->fd = -1;
 }
 
 void match_outbox_free(struct match_outbox *o)
@@ -53,6 +65,8 @@ void match_outbox_free(struct match_outbox *o)
 	}
 	if (o->fd >= 0)
 		close(o->fd);
+	if (o->original >= 0)
+		close(o->original);
 	map64_free(&o->index);
 	free(o->at);
 	free(o->directory);
@@ -221,9 +235,10 @@ bool match_outbox_receive(struct match_outbox *o, const struct match_receive *r)
 static void take_extent(struct match_outbox *o, struct shelf *f, struct match_piece *p)
 {
 	const struct extent e = f->extents[f->first++];
+	const int fd = e.at < o->original_bytes ? o->original : o->fd;
 
 	*p = (struct match_piece){.bytes = xmalloc(e.bytes), .n = e.bytes, .records = e.records};
-	if (read_at(o->fd, p->bytes, e.bytes, e.at) < e.bytes) {
+	if (read_at(fd, p->bytes, e.bytes, e.at) < e.bytes) {
 		free(p->bytes);
 		p->bytes = NULL;
 	}

@@ -26,6 +26,11 @@ struct match_send;
 /* An outbox for sends or for receives; never NULL. directory: of the temporary file; copied. */
 struct match_outbox *match_outbox_new(const char *directory);
 void match_outbox_free(struct match_outbox *o);
+/*
+ * To be called first in a child of fork() that goes on with its copy of o: what it adds goes to a
+ * file of its own, as the other process writes to the one that both have open.
+ */
+void match_outbox_copied(struct match_outbox *o);
 
 void match_outbox_send(struct match_outbox *o, const struct match_send *s);
 /* By done.source. False: it was refused. */

@@ -7,6 +7,8 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MATCH_OUTBOX_MEMORY ((size_t)64 << 10)
 #define MATCH_OUTBOX_FILE   ((uint64_t)1 << 20)
@@ -210,6 +212,66 @@ START_TEST(full)
 }
 END_TEST
 
+static void send_range(struct match_outbox *o, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const struct match_send s = a_send(i);
+
+		match_outbox_send(o, &s);
+	}
+}
+
+/* All pieces of all processes; how many records came. */
+static uint32_t take_all(struct match_outbox *o)
+{
+	struct match_piece p;
+
+	came = 0;
+	memset(next, 0, sizeof(next));
+	for (uint32_t k = 0; k < PLACES; k++)
+		while (match_outbox_piece(o, k, &p)) {
+			ck_assert_ptr_nonnull(p.bytes);
+			ck_assert_ptr_null(match_batch_each(p.bytes, p.n, on_send, NULL));
+			free(p.bytes);
+		}
+	return came;
+}
+
+/* The child of a fork has all that was there, and adds to it; so does the parent. */
+START_TEST(copy_of_a_process)
+{
+	int status;
+	pid_t child;
+
+	send_range(box, 0, 8000);
+	ck_assert_uint_gt(box->file_bytes, 0);
+	child = fork();
+	if (!child) {
+		match_outbox_copied(box);
+		send_range(box, 8000, 20000);
+		_exit(take_all(box) == 20000 ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	child = fork();
+	if (!child) {
+		match_outbox_copied(box);
+		for (uint32_t i = 8000; i < 20000; i++) { /* others than the parent's */
+			struct match_send s = a_send(i);
+
+			s.tag += 1000;
+			match_outbox_send(box, &s);
+		}
+		_exit(0);
+	}
+	send_range(box, 8000, 14000);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	send_range(box, 14000, 20000);
+	ck_assert_uint_eq(take_all(box), 20000);
+}
+END_TEST
+
 START_TEST(no_file)
 {
 	struct match_outbox *o = match_outbox_new("/no/such/directory");
@@ -311,7 +373,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {sends_come_back, one_proc_id, receives_come_back, full,
-		no_file, sets_of_proc_ids, sets_up_to_the_most};
+		copy_of_a_process, no_file, sets_of_proc_ids, sets_up_to_the_most};
 	Suite *s = suite_create("match-outbox");
 	TCase *c = tcase_create("match-outbox");
 
