@@ -357,14 +357,45 @@ static inline void begin(struct mpi_call *k, enum mpi_id first, bool has_request
 	k->on = NULL;
 	if (!vftr_messages_wanted())
 		return;
-	c = vftr_comm_find(k->comm);
+	k->on = c = vftr_comm_find(k->comm);
 	k->ticket = take_ticket(&c->collectives);
+	k->request_number = 0;
 	if (!comm_peers(c) || load_relaxed(&vftr_mpi_level_off))
 		return;
-	k->on = c;
-	k->request_number = has_request ? vftr_request_number() : 0;
+	if (has_request)
+		k->request_number = vftr_request_number();
 	if (row >= N_PATTERNS || !record_shape(k, c, &patterns[row]))
 		record_measured(k, c, first);
+}
+
+/* What MPI finds wrong with a call before it says a word to other ranks. */
+static bool is_refusal(int rc)
+{
+	static const int classes[] = {MPI_ERR_AMODE, MPI_ERR_ARG, MPI_ERR_ASSERT, MPI_ERR_BUFFER,
+		MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_DIMS, MPI_ERR_DISP, MPI_ERR_GROUP,
+		MPI_ERR_INFO, MPI_ERR_OP, MPI_ERR_RANK, MPI_ERR_RMA_SYNC, MPI_ERR_ROOT,
+		MPI_ERR_SIZE, MPI_ERR_TAG, MPI_ERR_TOPOLOGY, MPI_ERR_TYPE, MPI_ERR_WIN};
+	int class = MPI_SUCCESS;
+
+	PMPI_Error_class(rc, &class);
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (classes[i] == class)
+			return true;
+	return false;
+}
+
+void vftr_meeting_failed(uint32_t *tickets, uint32_t ticket, int rc)
+{
+	if (is_refusal(rc))
+		claim_u32(tickets, ticket + 1, ticket);
+	if (vftr_mpi_recording())
+		record_failed(rc);
+}
+
+static void collective_failed(const struct mpi_call *k)
+{
+	if (k->on)
+		vftr_meeting_failed(&k->on->collectives, k->ticket, k->rc);
 }
 
 void vftr_begin_collective(struct mpi_call *k)
@@ -374,8 +405,8 @@ void vftr_begin_collective(struct mpi_call *k)
 
 void vftr_end_collective(struct mpi_call *k)
 {
-	if (k->rc != MPI_SUCCESS && k->on)
-		record_failed(k->rc);
+	if (k->rc != MPI_SUCCESS)
+		collective_failed(k);
 }
 
 /* Nothing is sent that the program has asked for. */
@@ -386,12 +417,13 @@ void vftr_meeting_begin(struct mpi_call *k, bool has_request)
 	k->on = NULL;
 	if (!vftr_messages_wanted())
 		return;
-	c = vftr_comm_find(k->comm);
+	k->on = c = vftr_comm_find(k->comm);
 	k->ticket = take_ticket(&c->collectives);
+	k->request_number = 0;
 	if (!comm_peers(c) || load_relaxed(&vftr_mpi_level_off))
 		return;
-	k->on = c;
-	k->request_number = has_request ? vftr_request_number() : 0;
+	if (has_request)
+		k->request_number = vftr_request_number();
 	record_collective(
 		(uint32_t)k->id, c, MESSAGE_NO_RANK, k->ticket, 0, k->request_number, 0, 0, 0, 0);
 }
@@ -410,12 +442,10 @@ void vftr_end_icollective(struct mpi_call *k)
 {
 	const struct request r = {.kind = REQUEST_COLLECTIVE, .number = k->request_number};
 
-	if (!k->on)
-		return;
-	if (k->rc == MPI_SUCCESS)
+	if (k->rc != MPI_SUCCESS)
+		collective_failed(k);
+	else if (k->on && k->request_number)
 		vftr_request_put(call_request(k, k->request, 0), &r);
-	else
-		record_failed(k->rc);
 }
 
 /* Recorded when it is started; its ticket is given in the order of the inits. */
@@ -432,6 +462,8 @@ void vftr_end_collective_init(struct mpi_call *k)
 	struct mpi_comm *c = k->on;
 	struct moved m;
 
+	if (k->rc != MPI_SUCCESS)
+		collective_failed(k);
 	if (k->rc != MPI_SUCCESS || !c || !comm_peers(c))
 		return;
 	m = measure(k, c, VFTR_MPI_ALLGATHER_INIT);

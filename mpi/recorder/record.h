@@ -67,6 +67,13 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 void vftr_meeting_begin(struct mpi_call *k, bool has_request);
 void vftr_meeting_end(struct mpi_call *k);
 
+/*
+ * A call has failed that all members have a ticket for. If MPI has refused it for its arguments on
+ * this rank alone the others have not made it, and their next call has this ticket: it is given
+ * back, unless another thread has a later one.
+ */
+void vftr_meeting_failed(uint32_t *tickets, uint32_t ticket, int rc);
+
 static inline void record_partition(uint32_t request, uint32_t first, uint32_t n)
 {
 	const uint64_t w[EMIT_WORDS] = {

@@ -57,6 +57,12 @@ static uint32_t next(uint32_t *counter)
 	return take_ticket(counter) + 1;
 }
 
+/* A fence, or the end of the window. */
+static void fence_failed(const struct mpi_call *k, struct mpi_object *w)
+{
+	vftr_meeting_failed(&w->fences, k->ticket - 1, k->rc);
+}
+
 static uint64_t key_at(const struct mpi_call *k, const void *at)
 {
 	if (!at)
@@ -102,9 +108,8 @@ void vftr_end_win_free(struct mpi_call *k)
 	if (k->rc == MPI_SUCCESS)
 		vftr_object_gone(&windows, k->own);
 	else {
+		fence_failed(k, k->own);
 		vftr_object_back(&windows, k->own);
-		if (vftr_mpi_recording())
-			record_failed(k->rc);
 	}
 }
 
@@ -345,7 +350,9 @@ void vftr_end_epoch(struct mpi_call *k)
 	if (!w)
 		return;
 	if (k->rc != MPI_SUCCESS) {
-		if (vftr_mpi_recording())
+		if ((k->id & ~1u) == VFTR_MPI_WIN_FENCE)
+			fence_failed(k, w);
+		else if (vftr_mpi_recording())
 			record_failed(k->rc);
 		return;
 	}

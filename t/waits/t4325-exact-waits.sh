@@ -20,7 +20,7 @@ closed='late_at_open late_at_close late_at_set_size'
 for mpi in $mpis; do
 	test_expect "$mpi: communicators and files: the program runs, and has stamped calls of each property" "
 		known_run made $mpi 4
-		[ \$(grep -c '^meant ' truth.made.$mpi) -eq 15 ]"
+		[ \$(grep -c '^meant ' truth.made.$mpi) -eq 16 ]"
 	known_rows made "$mpi" none "" "$closed"
 done
 done_testing

@@ -139,6 +139,26 @@ static void late_in_group(void)
 		KNOWN_CALL(BARRIER, 0, NOBODY, MPI_Barrier, of_group);
 }
 
+/* What MPI refuses rank 1, others do not call. */
+static void be_refused(void)
+{
+	MPI_Request request;
+
+	MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN);
+	if (MPI_Bcast(&data, -1, MPI_INT, 0, duplicate) == MPI_SUCCESS ||
+		MPI_Ibcast(&data, 1, MPI_INT, RANKS, duplicate, &request) == MPI_SUCCESS ||
+		MPI_Comm_dup(duplicate, NULL) == MPI_SUCCESS)
+		printf("nothing was refused\n");
+}
+
+static void late_after_refusal(void)
+{
+	if (known_rank == 1)
+		be_refused();
+	late(0, 1);
+	KNOWN_CALL(BARRIER, 0, NOBODY, MPI_Barrier, duplicate);
+}
+
 static void late_at_cart(void)
 {
 	MPI_Comm made;
@@ -227,6 +247,7 @@ static const struct known_property properties[] = {
 		late_at_create_group, "nxn MPI_Comm_create_group late_at_create_group 1 late_work"),
 	KNOWN_PROPERTY(message_in_duplicate, "late_sender MPI_Recv late_message 2 late_work"),
 	KNOWN_PROPERTY(late_in_duplicate, "barrier MPI_Barrier late_in_duplicate 0 late_work"),
+	KNOWN_PROPERTY(late_after_refusal, "barrier MPI_Barrier late_after_refusal 0 late_work"),
 	KNOWN_PROPERTY(message_in_group, "late_sender MPI_Recv late_message 2 late_work"),
 	KNOWN_PROPERTY(late_in_group, "barrier MPI_Barrier late_in_group 0 late_work"),
 	KNOWN_PROPERTY(late_at_cart, "nxn MPI_Cart_create late_at_cart 0 late_work"),

@@ -110,6 +110,24 @@ static void late_at_fence_in_turn(void)
 	free_window(w, 2 + RANKS);
 }
 
+/* The fence that MPI refuses rank 2, others do not call. */
+static void late_at_fence_after_refusal(void)
+{
+	MPI_Win w = make_window(exposed, 0, WORLD);
+
+	if (known_rank == 2) {
+		MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+		if (MPI_Win_fence(-1, w) == MPI_SUCCESS)
+			printf("nothing was refused\n");
+	}
+	for (int i = 0; i < RANKS; i++) {
+		if (known_rank == i)
+			bottleneck(OTHERS, 2 + i, 6);
+		KNOWN_CALL(RMA_FENCE, 1 + i, NOBODY, MPI_Win_fence, 0, w);
+	}
+	free_window(w, 1 + RANKS);
+}
+
 /* The kth fence of one has nothing to do with that of the other one, on the same communicator. */
 static void fences_of_two_windows(void)
 {
@@ -380,6 +398,8 @@ static const struct known_property properties[] = {
 	KNOWN_PROPERTY(win_fence_sync, "rma_fence MPI_Win_fence win_fence_sync 0 bottleneck"),
 	KNOWN_PROPERTY(late_at_fence_in_turn,
 		"rma_fence MPI_Win_fence late_at_fence_in_turn 0,1,2,3 bottleneck"),
+	KNOWN_PROPERTY(late_at_fence_after_refusal,
+		"rma_fence MPI_Win_fence late_at_fence_after_refusal 0,1,2,3 bottleneck"),
 	KNOWN_PROPERTY(fences_of_two_windows,
 		"rma_fence MPI_Win_fence fences_of_two_windows 1,2 bottleneck"),
 	KNOWN_PROPERTY(fences_in_pairs, "rma_fence MPI_Win_fence fences_in_pairs 0,3 bottleneck"),
