@@ -244,9 +244,9 @@ static void end_all(struct mpi_call *k)
 
 static void end_some(struct mpi_call *k)
 {
-	int n = call_int(k->outcount);
+	const int n = is_answered(k) ? call_int(k->outcount) : 0;
 
-	for (int j = 0; is_answered(k) && n != MPI_UNDEFINED && j < n; j++)
+	for (int j = 0; n != MPI_UNDEFINED && j < n; j++)
 		end_element(k, call_position(k, k->indices, j), j);
 }
 
@@ -254,7 +254,7 @@ static void end_some(struct mpi_call *k)
 static void end_any(struct mpi_call *k)
 {
 	const struct before *b = k->own;
-	int i = call_position(k, k->index, 0);
+	int i = k->index ? call_position(k, k->index, 0) : MPI_UNDEFINED;
 	MPI_Status room;
 
 	if (i == MPI_UNDEFINED || i < 0 || i >= b->n)
@@ -349,7 +349,8 @@ void vftr_begin_cancel(struct mpi_call *k)
 {
 	struct request r;
 
-	if (!vftr_requests_open() || !vftr_request_get(call_request(k, k->request, 0), &r))
+	if (!vftr_requests_open() || !k->request ||
+		!vftr_request_get(call_request(k, k->request, 0), &r))
 		return;
 	r.cancelled = true;
 	vftr_request_update(&r);
@@ -365,7 +366,8 @@ void vftr_begin_request_free(struct mpi_call *k)
 {
 	struct request r;
 
-	if (!vftr_requests_open() || !vftr_request_take(call_request(k, k->request, 0), 0, &r))
+	if (!vftr_requests_open() || !k->request ||
+		!vftr_request_take(call_request(k, k->request, 0), 0, &r))
 		return;
 	if ((r.persistent || r.kind == REQUEST_IDUP) && r.comm)
 		add_relaxed_u32(&r.comm->references, (uint32_t)-1);

@@ -12,6 +12,8 @@
 
 static MPI_Message message_of(const struct mpi_call *k)
 {
+	if (!k->message)
+		return MPI_MESSAGE_NULL;
 	return k->language == LANGUAGE_C ? *(const MPI_Message *)k->message
 					 : PMPI_Message_f2c(*(const MPI_Fint *)k->message);
 }

@@ -150,7 +150,7 @@ static void not_started(MPI_Request handle)
 
 void vftr_begin_start(struct mpi_call *k)
 {
-	k->number = vftr_requests_open() && start(call_request(k, k->request, 0));
+	k->number = vftr_requests_open() && k->request && start(call_request(k, k->request, 0));
 }
 
 void vftr_end_start(struct mpi_call *k)

@@ -57,6 +57,12 @@ for mpi in $mpis; do
 	test_expect "$mpi: partitioned messages to and from impossible ranks are MPI's to refuse" "
 		run $mpi bad_partitions
 	"
+	test_expect "$mpi: NULL for a request, a message, a number or a flag is MPI's to refuse" "
+		run $mpi nulls
+		[ \$(grep -c ^class nulls.traced) -ge 11 ]
+		is 'predefined 1 1' \"\$(seen $mpi | head -n 1)\"
+		is '0 0 0' \"\$(seen $mpi | tail -n 1)\"
+	"
 	test_expect "$mpi: threads meet communicators made behind our back; handlers stay" "
 		run $mpi unknown
 		is '0 0 0' \"\$(seen $mpi | tail -n 1)\"

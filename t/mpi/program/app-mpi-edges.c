@@ -66,6 +66,34 @@ static void bad_partitions(void)
 #endif
 }
 
+/* MPI refuses NULL for what it would read or write, with requests under way. */
+static void nulls(void)
+{
+	void *volatile null = NULL;
+	MPI_Request request[2];
+	int x = 1, y = 0, at[2], flag;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Irecv(&y, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request[0]);
+	MPI_Isend(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request[1]);
+	printf("class %d\n", class_of(MPI_Cancel(null)));
+	printf("class %d\n", class_of(MPI_Request_free(null)));
+	printf("class %d\n", class_of(MPI_Start(null)));
+	printf("class %d\n", class_of(MPI_Startall(2, null)));
+	printf("class %d\n", class_of(MPI_Wait(null, MPI_STATUS_IGNORE)));
+	printf("class %d\n", class_of(MPI_Waitall(2, null, MPI_STATUSES_IGNORE)));
+	printf("class %d\n", class_of(MPI_Testall(2, request, null, MPI_STATUSES_IGNORE)));
+	printf("class %d\n", class_of(MPI_Waitany(2, request, null, MPI_STATUS_IGNORE)));
+	printf("class %d\n", class_of(MPI_Testany(2, request, null, &flag, MPI_STATUS_IGNORE)));
+	printf("class %d\n", class_of(MPI_Waitsome(2, request, null, at, MPI_STATUSES_IGNORE)));
+	printf("class %d\n", class_of(MPI_Testsome(2, request, null, at, MPI_STATUSES_IGNORE)));
+#ifndef OPEN_MPI /* where these two end the program */
+	printf("class %d\n", class_of(MPI_Mrecv(&x, 1, MPI_INT, null, MPI_STATUS_IGNORE)));
+	printf("class %d\n", class_of(MPI_Imrecv(&x, 1, MPI_INT, null, &request[0])));
+#endif
+	MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+}
+
 /* Threads that meet communicators whose beginning nobody saw. */
 enum { THREADS = 4, COMMS = 200 };
 static MPI_Comm behind[COMMS];
@@ -310,7 +338,7 @@ static void plain(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} programs[] = {{"attributes", attributes}, {"bad_partitions", bad_partitions},
+} programs[] = {{"attributes", attributes}, {"bad_partitions", bad_partitions}, {"nulls", nulls},
 	{"unknown", unknown}, {"persistent", persistent}, {"behind", behind_our_back},
 	{"many", many}, {"jumps", jumps}, {"threads", threads}, {"file", file}, {"plain", plain}};
 
