@@ -191,9 +191,23 @@ void vftr_begin_sendrecv(struct mpi_call *k)
 	begin_receive(k, k->rtag);
 }
 
+/*
+ * As by a message that is too long, after the send: what was recorded of the send holds. Of the
+ * receive it is known that it was posted, and that it is over.
+ */
+static void half_failed(struct mpi_call *k)
+{
+	vftr_receive_end();
+	k->request_number = vftr_request_number();
+	record_post(k, k->on, k->rtag, k->rcount, k->rtype);
+	record_done(k->request_number, 0, 0, MESSAGE_UNKNOWN, 0);
+}
+
 void vftr_end_sendrecv(struct mpi_call *k)
 {
-	if (k->on)
+	if (k->on && k->rc != MPI_SUCCESS && k->number && !vftr_call_refused(k->rc))
+		half_failed(k);
+	else if (k->on)
 		record_receive(k, k->rtag, k->rtype);
 	else if (k->number && k->rc != MPI_SUCCESS)
 		record_failed(k->rc);
@@ -202,6 +216,7 @@ void vftr_end_sendrecv(struct mpi_call *k)
 void vftr_begin_sendrecv_replace(struct mpi_call *k)
 {
 	k->rtype = k->type;
+	k->rcount = k->count;
 	vftr_begin_sendrecv(k);
 }
 

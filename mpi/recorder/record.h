@@ -67,6 +67,10 @@ static inline void record_collective(uint32_t function, const struct mpi_comm *c
 void vftr_meeting_begin(struct mpi_call *k, bool has_request);
 void vftr_meeting_end(struct mpi_call *k);
 
+/* True for an error that MPI finds in the arguments of a call, before it has said a word to other
+ * ranks. */
+bool vftr_call_refused(int rc);
+
 /*
  * A call has failed that all members have a ticket for. If MPI has refused it for its arguments on
  * this rank alone the others have not made it, and their next call has this ticket: it is given

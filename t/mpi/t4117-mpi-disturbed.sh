@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='messages are matched rightly after a call that failed'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT"
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip_all 'no MPI that can be compiled for and run'
+
+# disturbed CASE: in `pairs' each pair, "LABEL BYTES_SENT BYTES_RECEIVED"; MPI has done what was meant
+disturbed() {
+	rm -f ./*_all.json pairs.*
+	VFTR_TEST_PAIRS=$PWD/pairs traced -q -- $(mpirun_of "$mpi") -np 2 "$BIN/disturbed-$mpi" "$1" >out
+	is '' "$(cat out)" 'what MPI did'
+	awk '$1 == "pair" { print $2, $12, $18 }' pairs.* >pairs
+}
+
+# all_right N: N pairs, each of a message with itself
+all_right() {
+	is "$1" "$(wc -l <pairs)" pairs
+	is '' "$(awk '$2 != $3' pairs)" 'pairs of different messages'
+}
+
+for mpi in $mpis; do
+	export mpi
+	mpicc_traced "$mpi" "$BIN/disturbed-$mpi" "$T/mpi/program/app-mpi-disturbed.c" ||
+		{ echo 'Bail out! app-mpi-disturbed.c does not build'; exit 1; }
+	test_expect "$mpi: MPI_Sendrecv has sent though what it got is too long" '
+		disturbed long_answer
+		sed -i "/ 200 0$/s/.*/assumed 200 200/" pairs # of what was too long the length is not known
+		all_right 52'
+	test_expect "$mpi: MPI_Sendrecv has not sent if MPI refuses it" '
+		disturbed no_answer
+		all_right 50
+		is 50 "$(grep -c "^exact " pairs)" "exact ones"'
+done
+
+done_testing
