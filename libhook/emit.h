@@ -34,7 +34,8 @@ void vftr_enter_call_within(size_t function, const void *site);
 /*
  * Stores one record of record_words(word[0]) words, at most EMIT_WORDS, inside
  * of the frame that is open on the calling thread; it has no time of its own.
- * The last word must not be zero. Nothing happens while recording is paused.
+ * The last word must not be zero. While recording is paused only the completion of a request that
+ * was posted before is stored.
  */
 #define EMIT_WORDS 6
 void vftr_emit(const uint64_t *word);

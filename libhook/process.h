@@ -400,6 +400,9 @@ void vftr_thread_end_install(void);
  */
 bool vftr_pause_follow(void);
 void vftr_pause_attach(void);
+/* Of a record that is not stored as its thread is paused: true if it is wanted all the same, as it
+ * completes a request that was posted before. */
+bool vftr_pause_keeps(const uint64_t *word);
 
 /*
  * api/region.c: begins (exit_bit 0) or ends the region with this name: the text up to its NUL, at

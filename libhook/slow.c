@@ -582,6 +582,7 @@ void vftr_emit_slow(const uint64_t *word)
 {
 	struct thread *t = &vftr_thread;
 	int saved_errno = errno;
+	bool wanted;
 
 	if (thread_is_busy(t)) {
 		emit_lost(t);
@@ -591,7 +592,8 @@ void vftr_emit_slow(const uint64_t *word)
 		vftr_thread_is_vfork_child(t))
 		return;
 	busy_begin_surely(t, NULL);
-	if (t->state == THREAD_ACTIVE && make_room_for(t, vftr_process_ticks(), EMIT_ROOM))
+	wanted = t->state == THREAD_ACTIVE || (t->state == THREAD_PAUSED && vftr_pause_keeps(word));
+	if (wanted && make_room_for(t, vftr_process_ticks(), EMIT_ROOM))
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
 		add_relaxed_u64(&t->ring.producer->lost_messages, 1);

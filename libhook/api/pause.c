@@ -6,8 +6,11 @@
  */
 #include "libhook/process.h"
 #include "libhook/vftrace.h"
+#include "shm/message.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+static uint32_t posted_in_pause; /* number of the first request, by any thread; 0: none yet */
 
 /*
  * With the process locked, by a thread that is busy: libvftrace-locks would record a wait for the
@@ -15,6 +18,8 @@
  */
 static void set_pauses(uint32_t pauses)
 {
+	if (!vftr_process.pauses)
+		store_relaxed(&posted_in_pause, 0);
 	store_release(&vftr_process.pauses, pauses);
 	vftr_process_gate();
 }
@@ -64,4 +69,31 @@ bool vftr_pause_follow(void)
 		vftr_process_unlock();
 	}
 	return load_relaxed(&vftr_process.pauses);
+}
+
+static bool is_posting(const struct message *m)
+{
+	switch (m->kind) {
+	case RECORD_SEND:
+	case RECORD_POST:
+	case RECORD_COLLECTIVE:
+	case RECORD_RMA:
+	case RECORD_FILE:
+		return m->request && !(m->flags & MESSAGE_MATCHED); /* that has its probe's */
+	default:
+		return false;
+	}
+}
+
+bool vftr_pause_keeps(const uint64_t *word)
+{
+	struct message m;
+	uint32_t first;
+
+	if (!message_read(word, &m))
+		return false;
+	if (is_posting(&m))
+		claim_u32(&posted_in_pause, 0, m.request);
+	first = load_relaxed(&posted_in_pause); /* threads that race may let one more by */
+	return m.kind == RECORD_DONE && (!first || (int32_t)((m.request - first) << 1) < 0);
 }

@@ -116,7 +116,8 @@ bool replay_take_message(struct replay *r, const struct ring_record *rec)
 	copy[0] = rec->head;
 	place = (struct traffic_frame){.node = replay_node(f),
 		.call = f->node &&
-			(key_mpi(f->node->key) != KEY_NO_MPI || f->node->key == KEY_OVERFLOW),
+			(key_mpi(f->node->key) != KEY_NO_MPI || f->node->key == KEY_OVERFLOW ||
+				f->node->key == KEY_PAUSE),
 		.level = (uint32_t)(f - r->base),
 		.depth = f->depth,
 		.since = f->since};

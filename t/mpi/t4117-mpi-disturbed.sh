@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-test_description='messages are matched rightly after a call that failed'
+test_description='messages are matched rightly after a call that failed, and a pause'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT"
@@ -33,6 +33,13 @@ for mpi in $mpis; do
 		disturbed no_answer
 		all_right 50
 		is 50 "$(grep -c "^exact " pairs)" "exact ones"'
+	test_expect "$mpi: requests that are over in a pause have taken their messages" '
+		disturbed pause_for_requests
+		all_right 53
+		is 53 "$(grep -c "^exact " pairs)" "exact ones"
+		is "0 0 0 0" "$(json disturbed-${mpi}_all.json "[.open_requests, .lost_messages,
+			.matching.violations, ([.waits[] | select(.path | startswith(\"vftrace_pause\"))] | length)] |
+			map(tostring) | join(\" \")")" "what is left"'
 done
 
 done_testing

@@ -452,9 +452,10 @@ static const char *count_pending(struct traffic_track *l, struct pending *p, uin
 		note_order(l, p, ticks);
 		match_call(l, p, ticks, false);
 		return request_post(l, p);
-	case RECORD_DONE:
-		return request_done(t, &(struct completion){p->m, p->since, ticks, l->number,
-					       path_number(l, p->node)});
+	case RECORD_DONE: /* in a pause nobody is known to have waited */
+		return request_done(
+			t, &(struct completion){p->m, p->node->key == KEY_PAUSE ? ticks : p->since,
+				   ticks, l->number, path_number(l, p->node)});
 	case RECORD_COLLECTIVE:
 		return settle_collective(l, p, ticks);
 	case RECORD_RMA:

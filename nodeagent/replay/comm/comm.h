@@ -99,7 +99,7 @@ struct activity *traffic_track_activity(
 /* The frame that a record stands in. */
 struct traffic_frame {
 	struct node *node;
-	bool call; /* it is the record's own MPI call; else the enter of that was lost */
+	bool call; /* it is the record's MPI call, or a pause; else the enter was lost */
 	uint32_t level;
 	uint64_t depth; /* level, depth: frames that are left later are not larger */
 	uint64_t since;

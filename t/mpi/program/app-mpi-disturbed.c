@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include <vftrace.h>
 
 #define WORLD MPI_COMM_WORLD
 #define ROOM  1000
@@ -64,10 +66,49 @@ static void no_answer(void)
 	}
 }
 
+/*
+ * Rank 0 posts requests, and they are over in a pause, in which rank 1 has sent. What it posts
+ * there, to itself, is over there, too.
+ */
+static void pause_for_requests(void)
+{
+	MPI_Request before[3], in_pause[2];
+	MPI_Status status[3];
+
+	if (!rank) {
+		MPI_Irecv(room, 600, MPI_BYTE, 1, 1, WORLD, &before[0]);
+		MPI_Irecv(
+			room + 600, 300, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &before[1]);
+		MPI_Isend(data, 700, MPI_BYTE, 1, 1, WORLD, &before[2]);
+		vftrace_pause();
+		MPI_Irecv(room + 900, 100, MPI_BYTE, 0, 2, MPI_COMM_SELF, &in_pause[0]);
+		MPI_Isend(data, 70, MPI_BYTE, 0, 2, MPI_COMM_SELF, &in_pause[1]);
+	}
+	PMPI_Barrier(WORLD);
+	if (!rank) {
+		MPI_Waitall(2, in_pause, status);
+		MPI_Waitall(3, before, status);
+		vftrace_resume();
+	} else {
+		usleep(20000);
+		send_one(600);
+		send_one(250);
+		receive_one(700);
+	}
+	PMPI_Barrier(WORLD);
+	for (int i = 1; i <= MORE; i++) {
+		if (rank)
+			send_one(i);
+		else
+			receive_one(i);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer}};
+} cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer},
+	{"pause_for_requests", pause_for_requests}};
 
 int main(int argc, char **argv)
 {
