@@ -275,6 +275,13 @@ void receive_close(struct match *m, struct receive *r)
 	work_off(m);
 }
 
+/* r is the oldest of its list. A younger receive of the same source and tag is complete: messages
+ * do not overtake each other, so r has got an earlier one, and its completion was lost. */
+static bool is_overtaken(const struct receive *r)
+{
+	return r->source != MATCH_ANYWHERE && r->tag != MATCH_ANY_TAG && r->selector->n_held;
+}
+
 void space_force(struct match *m, struct space *s)
 {
 	for (;;) {
@@ -285,8 +292,12 @@ void space_force(struct match *m, struct space *s)
 		if (!c)
 			break;
 		s->assumed = true;
-		unlist(m, (struct receive *)c);
-		unmatched_receive(m, (struct receive *)c, MATCH_NOT_COMPLETED);
+		if (is_overtaken((struct receive *)c)) {
+			give_up(m, (struct receive *)c);
+		} else {
+			unlist(m, (struct receive *)c);
+			unmatched_receive(m, (struct receive *)c, MATCH_NOT_COMPLETED);
+		}
 		work_off(m);
 	}
 }

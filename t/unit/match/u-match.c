@@ -701,6 +701,26 @@ START_TEST(lost_completions)
 }
 END_TEST
 
+/* What a receive has got is known from a younger one, though nobody saw it complete. */
+START_TEST(completions_never_seen)
+{
+	posted(1, 5, 0);
+	posted(1, 5, 1);
+	posted(1, 6, 2);
+	for (uint32_t i = 0; i < 3; i++)
+		sent(1, 5, i, 1 + i);
+	done(1, 1, 5);
+	received(1, 5, 3);
+	match_end(m);
+	got(0, 1, MATCH_ASSUMED);
+	got(1, 2, MATCH_ASSUMED);
+	got(3, 3, MATCH_ASSUMED);
+	ck_assert_uint_eq(left_sends, 0);
+	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NOT_COMPLETED], 1);
+	ck_assert_uint_eq(match_in_flight(m), 0);
+}
+END_TEST
+
 START_TEST(elsewhere_and_leftovers)
 {
 	struct match_send away = a_send(1, 5, 7, 9), cancelled = away;
@@ -809,7 +829,7 @@ int main(void)
 		any_order_of_reading, tickets_wrap_around, matched_probes, probes_that_wait,
 		freed_receives, threads_at_once, posts_at_once, overtaking, partitioned,
 		lost_sends_of_one_tag, broken_until_even, lost_receives, lost_completions,
-		elsewhere_and_leftovers, gone, limits};
+		completions_never_seen, elsewhere_and_leftovers, gone, limits};
 	Suite *s = suite_create("match");
 	TCase *c = tcase_create("match");
 
