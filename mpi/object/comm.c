@@ -10,6 +10,7 @@
 #include "mpi/object/identity.h"
 #include "mpi/object/members.h"
 #include "mpi/memory.h"
+#include "mpi/object/quiet.h"
 #include "mpi/object/world.h"
 #include "shm/identity.h"
 #include "shm/message.h"
@@ -201,26 +202,16 @@ static struct mpi_comm *describe(MPI_Comm handle, enum wire_comm_kind kind)
 	return NULL;
 }
 
-/*
- * True if MPI knows the handle. If not, MPI calls an error handler, which must
- * not be the user's. Only for handles whose making was not seen.
- */
+/* True if MPI knows the handle. Only for handles whose making was not seen. */
 static bool handle_is_good(MPI_Comm handle)
 {
-	MPI_Errhandler of_world, of_self;
+	struct quiet quiet;
 	int inter, rc;
 
-	if (handle == MPI_COMM_NULL || !vftr_world_is_up())
+	if (handle == MPI_COMM_NULL || !vftr_quiet_begin(&quiet))
 		return false;
-	PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world);
-	PMPI_Comm_get_errhandler(MPI_COMM_SELF, &of_self);
-	PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	rc = PMPI_Comm_test_inter(handle, &inter);
-	PMPI_Comm_set_errhandler(MPI_COMM_WORLD, of_world);
-	PMPI_Comm_set_errhandler(MPI_COMM_SELF, of_self);
-	PMPI_Errhandler_free(&of_world);
-	PMPI_Errhandler_free(&of_self);
+	vftr_quiet_end(&quiet);
 	return rc == MPI_SUCCESS;
 }
 
@@ -416,8 +407,8 @@ static void define(struct mpi_comm *c)
 }
 
 /*
- * A communicator whose making was not seen, or NULL. One thread at a time, as the user's
- * error handlers must be restored. It gives up after a while, as the other may wait for it.
+ * A communicator whose making was not seen, or NULL. One thread at a time, so that it is made
+ * once. It gives up after a while, as the other may wait for it.
  */
 static struct mpi_comm *meet(MPI_Comm handle, uint64_t *now)
 {
