@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include "libhook/emit.h"
 #include "mpi/handle.h"
+#include "mpi/object/quiet.h"
 
 static const struct {
 	const MPI_Datatype *handle;
@@ -126,6 +127,39 @@ void vftr_type_start(void)
 				predefined[i].index);
 }
 
+static bool find_derived(MPI_Datatype type, uint64_t *size)
+{
+	const struct type *t = NULL;
+
+	enter();
+	if (derived.at)
+		t = find(&derived, HANDLE_KEY(type));
+	if (t && t->key)
+		*size = t->size;
+	leave();
+	return t && t->key;
+}
+
+/*
+ * A type that is not in the table: committed before we were there, or a handle that was freed and
+ * is still good, as MPICH's MPI_Type_get_contents gives the same one again. 0: it is bad.
+ */
+static __attribute__((noinline, cold)) uint64_t ask_for_size(MPI_Datatype type)
+{
+	struct quiet quiet;
+	MPI_Count n = 0;
+	int rc;
+
+	if (!HANDLE_KEY(type) || type == MPI_DATATYPE_NULL || !vftr_quiet_begin(&quiet))
+		return 0;
+	rc = PMPI_Type_size_x(type, &n);
+	vftr_quiet_end(&quiet);
+	if (rc != MPI_SUCCESS || n < 0)
+		return 0;
+	vftr_type_back(type, (uint64_t)n);
+	return (uint64_t)n;
+}
+
 uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index)
 {
 	uint64_t key = HANDLE_KEY(type), size = 0;
@@ -139,11 +173,7 @@ uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index)
 		*index = t->index;
 		return t->size;
 	}
-	enter();
-	if (derived.at && (t = find(&derived, key))->key)
-		size = t->size;
-	leave();
-	return size;
+	return find_derived(type, &size) ? size : ask_for_size(type);
 }
 
 void vftr_type_learn(MPI_Datatype type)

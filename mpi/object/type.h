@@ -26,7 +26,7 @@ uint64_t vftr_type_look_up(MPI_Datatype type, uint32_t *index);
 
 /*
  * Size in bytes of one element, and *index for the records (mpi/generate/types.tab).
- * 0 for types that are not known: null, bad, or committed behind our back.
+ * 0 for types that are null or bad. MPI is asked about one that is not known.
  */
 static inline uint64_t vftr_type_size(MPI_Datatype type, uint32_t *index)
 {

@@ -63,6 +63,11 @@ for mpi in $mpis; do
 		is 'predefined 1 1' \"\$(seen $mpi | head -n 1)\"
 		is '0 0 0' \"\$(seen $mpi | tail -n 1)\"
 	"
+	test_expect "$mpi: bytes are right of types committed behind our back, and of what has two handles" "
+		run $mpi types
+		is '1600 1600' \"\$(json edges-${mpi}_all.json \
+			'[.communicators[] | .bytes_sent, .bytes_received] | map(tostring) | join(\" \")')\"
+	"
 	test_expect "$mpi: threads meet communicators made behind our back; handlers stay" "
 		run $mpi unknown
 		is '0 0 0' \"\$(seen $mpi | tail -n 1)\"

@@ -94,6 +94,31 @@ static void nulls(void)
 	MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
 }
 
+/* Types that are good though nobody saw them committed, or saw them freed: 4 * 400 bytes. */
+static void types(void)
+{
+	int ints[100] = {0}, got[100], n[3], combiner, numbers[2];
+	MPI_Datatype hundred, pair, of[1];
+	MPI_Aint addresses[1];
+
+	PMPI_Type_contiguous(100, MPI_INT, &hundred);
+	PMPI_Type_commit(&hundred);
+	for (int i = 0; i < 4; i++) {
+		MPI_Sendrecv(ints, 1, hundred, 0, 1, got, 1, hundred, 0, 1, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+		if (i != 1)
+			continue;
+		MPI_Type_contiguous(2, hundred, &pair);
+		MPI_Type_get_envelope(pair, &n[0], &n[1], &n[2], &combiner);
+		MPI_Type_get_contents(pair, n[0], n[1], n[2], numbers, addresses, of);
+		MPI_Type_free(&of[0]); /* MPICH: another reference to the first one */
+		MPI_Type_free(&pair);
+	}
+	MPI_Type_free(&hundred);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	printf("class %d\n", class_of(MPI_Send(ints, 1, MPI_DATATYPE_NULL, 0, 1, MPI_COMM_WORLD)));
+}
+
 /* Threads that meet communicators whose beginning nobody saw. */
 enum { THREADS = 4, COMMS = 200 };
 static MPI_Comm behind[COMMS];
@@ -339,8 +364,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {{"attributes", attributes}, {"bad_partitions", bad_partitions}, {"nulls", nulls},
-	{"unknown", unknown}, {"persistent", persistent}, {"behind", behind_our_back},
-	{"many", many}, {"jumps", jumps}, {"threads", threads}, {"file", file}, {"plain", plain}};
+	{"types", types}, {"unknown", unknown}, {"persistent", persistent},
+	{"behind", behind_our_back}, {"many", many}, {"jumps", jumps}, {"threads", threads},
+	{"file", file}, {"plain", plain}};
 
 int main(int argc, char **argv)
 {
