@@ -54,6 +54,8 @@ struct space *space_of(struct match *m, uint64_t comm, uint64_t proc_id, bool ma
 		s->next_of_party->link_of_party = &s->next_of_party;
 	s->party->spaces = s;
 	s->next_of_comm = match_table_find(&m->comm_at, comm, 0);
+	if (s->next_of_comm)
+		s->next_of_comm->before_of_comm = s;
 	match_table_add(&m->comm_at, comm, 0, s);
 	match_table_add(&m->space_at, comm, proc_id, s);
 	return s;
@@ -468,6 +470,7 @@ void space_free(struct match *m, struct space *s)
 	if (s->next_of_party)
 		s->next_of_party->link_of_party = s->link_of_party;
 	selector_free(&s->any);
+	space_not_left(m, s);
 	match_table_remove(&m->space_at, s->comm, s->proc_id);
 	match_pool_give(&m->spaces, s);
 }

@@ -6,6 +6,7 @@
  *   pair.c         sends and receives in memory, and pairs for the listener
  *   order.c        puts calls into the order of their tickets; finds overlaps
  *   post.c         open receives, and which of them hold back others
+ *   gone.c         communicators that are freed
  *   defer.c        receives whose sends are on other nodes
  *   channel.c      pairs sends with receives, also after losses
  *   partitioned.c  partitioned messages, which use only order.c
@@ -184,7 +185,9 @@ struct channel {
 /* All messages on a communicator to one process. */
 struct space {
 	uint64_t comm, proc_id;
-	struct space *next_of_comm, *next_of_party, **link_of_party; /* the pointer to it */
+	struct space *next_of_comm, *before_of_comm;
+	struct space *next_of_party, **link_of_party; /* the pointer to it */
+	struct space *before_left, *after_left;	      /* gone.c */
 	struct party *party;
 	struct sequence order;
 	struct channel *channels;
@@ -196,6 +199,8 @@ struct space {
 	int64_t unconsumed;    /* sent less received, of all channels */
 	uint64_t unattributed; /* lost receives of an unknown channel */
 	size_t unpaired;       /* receives in streams */
+	size_t probed;	       /* receives with a partner, not complete */
+	bool is_left;	       /* its process is gone; it is in a list: gone.c */
 	bool lost_receives;    /* some were lost at any time */
 	bool assumed;	       /* at the end: all later pairs are */
 };
@@ -220,12 +225,14 @@ struct match {
 	struct match_table waiting_at; /* sequence, position */
 	struct match_table
 		request_at; /* id of the process, request: receives that are not complete */
-	struct match_table early_at;				/* id of the process, request */
-	struct match_table comm_at;				/* communicator: its spaces */
-	struct match_table party_at;				/* id of the process */
+	struct match_table early_at; /* id of the process, request */
+	struct match_table comm_at;  /* communicator: its spaces */
+	struct match_table party_at; /* id of the process */
+	struct match_table gone_at;  /* communicator: how many members have freed it */
 	struct match_table line_at, gate_at, init_at, berth_at; /* partitioned.c */
 	struct early *oldest_early, *newest_early;
 	struct receive *woken, *last_woken;
+	struct space *first_left, *last_left;
 	struct channel *recent; /* of the last send */
 	struct space *space;	/* found last, or NULL */
 	bool waking;
@@ -265,6 +272,11 @@ void receive_close(struct match *m, struct receive *r);
 /* From now on open receives of s hold back no others. */
 void space_force(struct match *m, struct space *s);
 void selector_free(struct selector *s);
+
+/* ---- gone.c ----------------------------------------------------------------- */
+
+/* s is about to end. */
+void space_not_left(struct match *m, struct space *s);
 
 /* ---- defer.c ---------------------------------------------------------------- */
 

@@ -69,7 +69,8 @@ void match_free(struct match *m)
 	struct match_pool *pools[] = {&m->sends, &m->receives, &m->streams, &m->tag_selectors,
 		&m->channels, &m->spaces, &m->parties, &m->early};
 	struct match_table *tables[] = {&m->space_at, &m->channel_at, &m->stream_at, &m->tag_at,
-		&m->waiting_at, &m->request_at, &m->early_at, &m->comm_at, &m->party_at};
+		&m->waiting_at, &m->request_at, &m->early_at, &m->comm_at, &m->party_at,
+		&m->gone_at};
 
 	if (!m)
 		return;

@@ -185,6 +185,11 @@ void match_deferred_lost(struct match *m);
 void match_set_clock_bound(struct match *m, uint64_t bound);
 /* No record on this communicator will come any more. */
 void match_gone(struct match *m, uint64_t comm);
+/*
+ * The same for one member, which has freed a communicator of so many; after the last one of these
+ * it is match_gone().
+ */
+void match_member_gone(struct match *m, uint64_t comm, uint64_t proc_id, uint64_t members);
 /* No more records will come: settles the rest. Only counts and free may follow. */
 void match_end(struct match *m);
 

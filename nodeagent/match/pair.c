@@ -176,7 +176,7 @@ static void check_exact_pair(struct match *m, const struct send *s, const struct
 	m->counts.worst_destination = r->proc_id;
 }
 
-void tell_pair(struct match *m, struct receive *r)
+static void tell_partners(struct match *m, struct receive *r)
 {
 	struct send *s = r->partner;
 	struct match_send send = tell_send(s);
@@ -189,6 +189,13 @@ void tell_pair(struct match *m, struct receive *r)
 	r->partner = NULL;
 	send_free(m, s);
 	receive_free(m, r);
+}
+
+void tell_pair(struct match *m, struct receive *r)
+{
+	if (r->space)
+		r->space->probed--;
+	tell_partners(m, r);
 }
 
 void match_pair(struct match *m, struct send *s, struct receive *r, enum match_label label)
@@ -205,7 +212,9 @@ void match_pair(struct match *m, struct send *s, struct receive *r, enum match_l
 	r->label = label;
 	r->partner = s;
 	if (r->complete || !r->request)
-		tell_pair(m, r);
+		tell_partners(m, r);
+	else if (r->space)
+		r->space->probed++;
 }
 
 void unmatched_send(struct match *m, struct send *s, enum match_reason why)

@@ -16,7 +16,6 @@ struct held {
 struct match_node {
 	struct match_node_options options;
 	struct match *match;
-	struct match_table gone; /* communicator -> how many members have forgotten it */
 };
 
 struct match_process {
@@ -43,7 +42,6 @@ void match_node_free(struct match_node *n)
 	if (!n)
 		return;
 	match_free(n->match);
-	match_table_free(&n->gone);
 	free(n);
 }
 
@@ -283,15 +281,7 @@ void match_process_part(struct match_process *p, uint32_t request, uint64_t ente
 
 void match_process_comm_gone(struct match_process *p, uint64_t comm, uint64_t members)
 {
-	struct match_node *node = p->node;
-	uintptr_t n = (uintptr_t)match_table_find(&node->gone, comm, 0) + 1;
-
-	if (n < members) {
-		match_table_add(&node->gone, comm, 0, (void *)n);
-		return;
-	}
-	match_table_remove(&node->gone, comm, 0);
-	match_gone(node->match, comm);
+	match_member_gone(p->node->match, comm, p->proc_id, members);
 }
 
 void match_process_lost(struct match_process *p)

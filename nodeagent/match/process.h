@@ -73,8 +73,7 @@ void match_process_message(struct match_process *p, const struct match_message *
 void match_process_done(
 	struct match_process *p, const struct message *posted, const struct match_message *c);
 
-/* The process has freed a communicator of so many members; after the last one of these the
- * matcher forgets it. */
+/* The process has freed a communicator of so many members: match_member_gone(). */
 void match_process_comm_gone(struct match_process *p, uint64_t comm, uint64_t members);
 
 /* Records of its threads were lost at about this point. */
