@@ -18,6 +18,10 @@
  * Of a lost receive even the source is unknown, and whether it got a message.
  * If several sources are possible, all channels of its space are broken until
  * the totals of all agree.
+ *
+ * But where recording was off on both sides, lost receives are as many as the lost
+ * sends that come next in all channels, and nothing else is missing: then those
+ * were received, and nothing is in doubt.
  */
 #include "nodeagent/match/internal.h"
 
@@ -183,6 +187,42 @@ static void give_up_before(struct match *m, struct channel *c, uint64_t n)
 		give_up_send(m, c, send_of(c->sends.first), MATCH_PARTNER_LOST);
 }
 
+/* ---- gaps: sends that were lost --------------------------------------------------- */
+
+static void drop_first_gap(struct match *m, struct channel *c)
+{
+	struct gap *gap = c->gap;
+
+	c->gap = gap->next;
+	if (!c->gap)
+		c->last_gap = NULL;
+	match_pool_give(&m->gaps, gap);
+}
+
+/* Which sends were lost has served its purpose, or is not enough to know. */
+static void drop_gaps(struct match *m, struct channel *c)
+{
+	while (c->gap)
+		drop_first_gap(m, c);
+}
+
+/* The next n sends are lost. */
+static void note_gap(struct match *m, struct channel *c, uint64_t n)
+{
+	struct gap *gap = c->last_gap;
+
+	if (c->doubt && !gap)
+		return;
+	if (gap && gap->from + gap->n == c->sent) {
+		gap->n += n;
+		return;
+	}
+	gap = match_pool_take(&m->gaps);
+	*gap = (struct gap){.from = c->sent, .n = n};
+	*(c->last_gap ? &c->last_gap->next : &c->gap) = gap;
+	c->last_gap = gap;
+}
+
 /* ---- in doubt ---------------------------------------------------------------------- */
 
 static void move_cursor(struct channel *c)
@@ -237,6 +277,7 @@ static void leave_doubt(struct match *m, struct channel *c)
 	struct receive *r, *after;
 
 	give_up_before(m, c, c->received);
+	drop_gaps(m, c);
 	c->doubt = c->broken = false;
 	c->missing = 0;
 	c->cursor = NULL;
@@ -260,6 +301,7 @@ static void pair_by_number(struct match *m, struct channel *c, struct receive *r
 		return;
 	}
 	c->missing -= c->missing > 0;
+	drop_gaps(m, c);
 	give_up_receive(m, c, r, MATCH_PARTNER_LOST);
 }
 
@@ -273,6 +315,7 @@ static bool pair_by_tag(struct match *m, struct channel *c, struct receive *r)
 	if (c->space->unattributed || (!c->broken && !c->missing))
 		return false;
 	c->missing -= c->missing > 0;
+	drop_gaps(m, c);
 	give_up_receive(m, c, r, MATCH_PARTNER_LOST);
 	return true;
 }
@@ -282,6 +325,7 @@ static void even_out(struct match *m, struct channel *c)
 {
 	c->received = c->sent;
 	give_up_before(m, c, c->sent);
+	drop_gaps(m, c);
 	c->broken = false;
 	c->missing = 0;
 	c->tags = 0;
@@ -388,6 +432,7 @@ void sends_lost(struct match *m, struct channel *c, uint64_t n)
 		c->tags = 0;
 	if (!c->doubt)
 		c->lost_from = c->sent;
+	note_gap(m, c, n);
 	c->sent += n;
 	c->lost_to = c->sent;
 	c->missing += n;
@@ -397,11 +442,63 @@ void sends_lost(struct match *m, struct channel *c, uint64_t n)
 	work_in_doubt(m, c);
 }
 
+/* All sends before its first gap were received. */
+static bool is_at_gap(const struct channel *c)
+{
+	return c->gap && c->gap->from == c->received && !c->unsure && !c->receives.first;
+}
+
+/* Gaps behind which sends wait become losses. Those of several threads may be late. */
+static void look_for_gaps(struct match *m, struct space *s)
+{
+	for (struct channel *c = s->channels; c; c = c->next)
+		if (c->order.waiting.n && !(c->order.waiting.first->flags & MATCH_CONCURRENT))
+			match_order_jump(m, &c->order);
+}
+
+/* True: the lost receives have got the lost sends that come next, as neither were recorded. */
+static bool are_left_out(struct match *m, struct space *s, uint64_t n)
+{
+	uint64_t sends = 0;
+
+	if (s->party->damaged || s->unattributed || m->counts.overflow)
+		return false;
+	look_for_gaps(m, s);
+	for (const struct channel *c = s->channels; c; c = c->next) {
+		if (!is_at_gap(c))
+			continue;
+		if (match_order_is_damaged(m, &c->order))
+			return false;
+		sends += c->gap->n;
+	}
+	return sends == n;
+}
+
+static void leave_out(struct match *m, struct space *s, uint64_t n)
+{
+	s->unconsumed -= (int64_t)n;
+	for (struct channel *c = s->channels; c; c = c->next) {
+		if (!is_at_gap(c))
+			continue;
+		c->received += c->gap->n;
+		c->missing -= c->gap->n;
+		drop_first_gap(m, c);
+		if (c->gap)
+			c->lost_from = c->gap->from;
+		else
+			leave_doubt(m, c);
+	}
+}
+
 void receives_lost(struct match *m, struct space *s, uint64_t n)
 {
 	struct channel *only = s->n_channels == 1 ? s->channels : NULL;
 
 	m->counts.lost_receives += n;
+	if (are_left_out(m, s, n)) {
+		leave_out(m, s, n);
+		return;
+	}
 	s->lost_receives = true;
 	for (struct channel *c = s->channels; c; c = c->next) {
 		make_unsure(c);
@@ -460,6 +557,7 @@ void space_free(struct match *m, struct space *s)
 		if (m->recent == c)
 			m->recent = NULL;
 		selector_free(&c->any_tag);
+		drop_gaps(m, c);
 		forget_recent(m, c);
 		match_table_remove(&m->channel_at, (uint64_t)(uintptr_t)s, c->source);
 		match_pool_give(&m->channels, c);

@@ -83,6 +83,8 @@ struct sequence {
 void match_order_add(struct match *m, struct sequence *q, struct call *c);
 /* The call with this ticket cannot be kept: counts it as lost. */
 void match_order_drop(struct match *m, struct sequence *q, uint32_t ticket);
+/* What waits comes now: the gaps before it are losses. */
+void match_order_jump(struct match *m, struct sequence *q);
 /* No more will come: gaps are losses, and nothing is unsettled. */
 void match_order_finish(struct match *m, struct sequence *q);
 
@@ -159,6 +161,12 @@ struct tag_selector {
 	uint32_t tag;
 };
 
+/* Sends that were lost, the next n from this ordinal on. */
+struct gap {
+	uint64_t from, n;
+	struct gap *next;
+};
+
 /* All messages on a communicator from one process to another. */
 struct channel {
 	struct space *space;
@@ -175,6 +183,7 @@ struct channel {
 	uint64_t received_until;     /* end of the last receive; 0: none yet */
 	uint64_t missing;	     /* lost sends without a receive so far */
 	uint64_t lost_from, lost_to; /* ordinals of sends lost since the last sound state */
+	struct gap *gap, *last_gap;  /* lost sends, as long as none was given to a receive */
 	struct send *cursor;	     /* in doubt: the first one with ordinal >= received */
 	uint32_t tag, tags;	     /* seen since all was received: 0, 1 (tag), 2 or more */
 	bool doubt;		     /* records were lost: channel.c */
@@ -217,7 +226,8 @@ struct party {
 struct match {
 	struct match_options options;
 	struct match_counts counts;
-	struct match_pool sends, receives, streams, tag_selectors, channels, spaces, parties, early;
+	struct match_pool sends, receives, streams, tag_selectors, channels, spaces, parties, early,
+		gaps;
 	struct match_table space_at;   /* communicator, destination */
 	struct match_table channel_at; /* space, source */
 	struct match_table stream_at;  /* channel, tag */

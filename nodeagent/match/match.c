@@ -45,6 +45,7 @@ struct match *match_new(const struct match_options *o)
 	m->spaces.bytes = sizeof(struct space);
 	m->parties.bytes = sizeof(struct party);
 	m->early.bytes = sizeof(struct early);
+	m->gaps.bytes = sizeof(struct gap);
 	return m;
 }
 
@@ -67,7 +68,7 @@ static void free_selectors(struct match *m)
 void match_free(struct match *m)
 {
 	struct match_pool *pools[] = {&m->sends, &m->receives, &m->streams, &m->tag_selectors,
-		&m->channels, &m->spaces, &m->parties, &m->early};
+		&m->channels, &m->spaces, &m->parties, &m->early, &m->gaps};
 	struct match_table *tables[] = {&m->space_at, &m->channel_at, &m->stream_at, &m->tag_at,
 		&m->waiting_at, &m->request_at, &m->early_at, &m->comm_at, &m->party_at,
 		&m->gone_at};

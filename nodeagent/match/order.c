@@ -122,8 +122,7 @@ static void go_on(struct match *m, struct sequence *q)
 
 ORDER_BY(by_position, uint64_t, ORDER(*x, *y))
 
-/* What waits comes now; what it waited for was lost. */
-static void jump(struct match *m, struct sequence *q)
+void match_order_jump(struct match *m, struct sequence *q)
 {
 	size_t n = 0;
 	uint64_t *at = xmalloc((q->waiting.n + 1) * sizeof(*at));
@@ -178,12 +177,12 @@ void match_order_add(struct match *m, struct sequence *q, struct call *c)
 	call_append(&q->waiting, c);
 	if (q->waiting.n > WAITING_AFTER_LOSS &&
 		(q->waiting.n > MATCH_WAITING_MAX || match_order_is_damaged(m, q)))
-		jump(m, q);
+		match_order_jump(m, q);
 }
 
 void match_order_finish(struct match *m, struct sequence *q)
 {
-	jump(m, q);
+	match_order_jump(m, q);
 	if (q->unsettled.first && match_order_is_damaged(m, q))
 		q->ambiguous_to = q->next; /* later ones may be lost */
 	while (q->unsettled.first)

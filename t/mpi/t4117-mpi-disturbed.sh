@@ -40,6 +40,10 @@ for mpi in $mpis; do
 		is "0 0 0 0" "$(json disturbed-${mpi}_all.json "[.open_requests, .lost_messages,
 			.matching.violations, ([.waits[] | select(.path | startswith(\"vftrace_pause\"))] | length)] |
 			map(tostring) | join(\" \")")" "what is left"'
+	test_expect "$mpi: messages that neither rank records leave no doubt about others" '
+		disturbed left_out
+		all_right 50
+		is 50 "$(grep -c "^exact " pairs)" "exact ones"'
 done
 
 done_testing

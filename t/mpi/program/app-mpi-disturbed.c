@@ -104,11 +104,30 @@ static void pause_for_requests(void)
 	}
 }
 
+/* Neither rank records messages 21 to 30, and 41 to 50. */
+static void left_out(void)
+{
+	for (int i = 1; i <= 70; i++) {
+		if (i == 21)
+			MPI_Pcontrol(0);
+		if (i == 31)
+			MPI_Pcontrol(1);
+		if (i == 41)
+			vftrace_pause();
+		if (i == 51)
+			vftrace_resume();
+		if (rank)
+			receive_one(i);
+		else
+			send_one(i);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer},
-	{"pause_for_requests", pause_for_requests}};
+	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}};
 
 int main(int argc, char **argv)
 {

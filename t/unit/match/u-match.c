@@ -686,6 +686,36 @@ START_TEST(lost_receives)
 }
 END_TEST
 
+/* Messages 10 to 19 of each 30, from two sources with two tags, were recorded on neither side. */
+START_TEST(recorded_on_neither_side)
+{
+	for (uint32_t i = 0; i < 90; i++) {
+		if (i % 30 >= 10 && i % 30 < 20)
+			continue;
+		sent(1, 5 + i % 2, i, 2 * i);
+		sent(2, 5, i, 2 * i + 1);
+		received(2, 5, 2 * i);
+		received(1, 5 + i % 2, 2 * i + 1);
+	}
+	if (_i)
+		match_lost(m, 9); /* then nobody knows why they are missing */
+	match_end(m);
+	for (size_t i = 0; i < n_told; i++) {
+		const struct told *t = &told[i];
+
+		if (!_i || t->r.ticket < 20)
+			got(t->r.ticket, t->r.ticket ^ 1, MATCH_EXACT);
+		else
+			ck_assert_int_ne(t->label, MATCH_EXACT);
+	}
+	ck_assert_uint_eq(match_counts(m)->lost_sends, 60);
+	ck_assert_uint_eq(match_counts(m)->lost_receives, 60);
+	ck_assert_uint_eq(match_in_flight(m), 0);
+	if (!_i)
+		ck_assert_uint_eq(n_told, 120);
+}
+END_TEST
+
 /* The completion of the first was lost: the second does not wait for it for ever. */
 START_TEST(lost_completions)
 {
@@ -838,6 +868,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, sound_again, 0, 2);
+	tcase_add_loop_test(c, recorded_on_neither_side, 0, 2);
 	tcase_add_loop_test(c, threads_in_turns, 0, 2);
 	tcase_add_loop_test(c, partitioned_elsewhere, 0, 2);
 	tcase_add_loop_test(c, nonsense, 0, 20);
