@@ -34,9 +34,17 @@ static uint64_t dropped_calls(const struct profile *p)
 	return p->dropped_calls;
 }
 
+/* Records that came when they had been given up. */
+static uint64_t late_messages(const struct profile *p)
+{
+	return p->matching.late;
+}
+
 static uint64_t lost_messages(const struct profile *p)
 {
-	return p->lost_messages + p->matching.lost_sends + p->matching.lost_receives;
+	const uint64_t n = p->lost_messages + p->matching.lost_sends + p->matching.lost_receives;
+
+	return n > late_messages(p) ? n - late_messages(p) : 0;
 }
 
 /* Pairs that are not exact: internode/late-senders.c. */
@@ -90,6 +98,8 @@ static const struct reason {
 	{"dropped_calls", dropped_calls, "collective call was dropped before all ranks came to it",
 		"collective calls were dropped before all ranks came to them"},
 	{"lost_messages", lost_messages, "message was not recorded", "messages were not recorded"},
+	{"late_messages", late_messages, "record of a message came too late",
+		"records of messages came too late"},
 	{"uncertain_messages", uncertain_messages, "message may be of another sender",
 		"messages may be of other senders"},
 	{"unmatched_receives", unmatched_receives, "receive has no known sender",
