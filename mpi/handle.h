@@ -3,10 +3,14 @@
 #ifndef VFTR_MPI_HANDLE_H
 #define VFTR_MPI_HANDLE_H
 
+#include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 #include "shm/atomic.h"
 
 #define HANDLE_KEY(handle)                                                                         \
@@ -25,6 +29,21 @@ static inline uint64_t handle_hash(uint64_t key)
 
 /* Short locks, taken only where several threads may be inside of MPI. */
 #define SPINS_BEFORE_YIELD 100
+#define SPINS_BEFORE_SLEEP 200
+
+/* The holder may wait for this CPU: with a lower real-time priority, also where we yield. The bare
+ * call is no point where a thread is cancelled. */
+static __attribute__((noinline, cold, unused)) void spin_give_way(unsigned spins)
+{
+	const struct timespec moment = {.tv_nsec = 50000};
+	const int saved_errno = errno;
+
+	if (spins < SPINS_BEFORE_SLEEP)
+		sched_yield();
+	else
+		syscall(SYS_nanosleep, &moment, NULL);
+	errno = saved_errno;
+}
 
 static inline void spin_lock(uint32_t *lock)
 {
@@ -32,7 +51,7 @@ static inline void spin_lock(uint32_t *lock)
 		if (spins < SPINS_BEFORE_YIELD)
 			cpu_relax();
 		else
-			sched_yield(); /* its holder may wait for this CPU */
+			spin_give_way(spins);
 	}
 }
 
