@@ -276,7 +276,8 @@ static void emit_group(const struct mpi_call *k, const struct mpi_object *w)
 	int from[AT_ONCE], to[AT_ONCE], size = 0;
 	MPI_Group all = MPI_GROUP_NULL;
 
-	if (PMPI_Group_size(k->group, &size) != MPI_SUCCESS ||
+	/* MPI is not asked about a group that it is about to refuse */
+	if (k->group == MPI_GROUP_NULL || PMPI_Group_size(k->group, &size) != MPI_SUCCESS ||
 		PMPI_Win_get_group(k->win, &all) != MPI_SUCCESS || size <= 0) {
 		size = 0;
 		emit_epoch(k, w, MESSAGE_NO_RANK);

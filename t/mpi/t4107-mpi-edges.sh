@@ -15,6 +15,11 @@ run() {
 	diff $2.plain $2.traced
 }
 
+# refused OUTPUT: the errors that were returned, and which function ended the program
+refused() {
+	grep -oE "^class [0-9]+|Fatal error in [A-Za-z_]+" "$1"
+}
+
 # seen MPI: kind, sends and receives of each communicator; what is left open or unheard of
 seen() {
 	json edges-${1}_all.json '[.communicators[] | "\(.kind) \(.sends) \(.recvs)"] | join(", ")'
@@ -62,6 +67,14 @@ for mpi in $mpis; do
 		[ \$(grep -c ^class nulls.traced) -ge 11 ]
 		is 'predefined 1 1' \"\$(seen $mpi | head -n 1)\"
 		is '0 0 0' \"\$(seen $mpi | tail -n 1)\"
+	"
+	test_expect "$mpi: no group of ranks for an epoch is MPI's to refuse" "
+		OMPI_MCA_osc=pt2pt,sm # others want hardware
+		export OMPI_MCA_osc
+		limit ./edges-$mpi no_group >plain 2>&1 || : # MPICH ends the program
+		traced -q --preload -k profile.sample=0 -- ./edges-$mpi no_group >traced 2>&1 || :
+		is \"\$(refused plain)\" \"\$(refused traced)\"
+		[ \$(refused traced | wc -l) -ge 1 ]
 	"
 	test_expect "$mpi: bytes are right of types committed behind our back, and of what has two handles" "
 		run $mpi types

@@ -94,6 +94,19 @@ static void nulls(void)
 	MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
 }
 
+/* Only the window returns errors: what is said of another function ends the program. */
+static void no_group(void)
+{
+	int memory[4];
+	MPI_Win window;
+
+	MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+	MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+	printf("class %d\n", class_of(MPI_Win_start(MPI_GROUP_NULL, 0, window)));
+	printf("class %d\n", class_of(MPI_Win_post(MPI_GROUP_NULL, 0, window)));
+	MPI_Win_free(&window);
+}
+
 /* Types that are good though nobody saw them committed, or saw them freed: 4 * 400 bytes. */
 static void types(void)
 {
@@ -364,7 +377,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {{"attributes", attributes}, {"bad_partitions", bad_partitions}, {"nulls", nulls},
-	{"types", types}, {"unknown", unknown}, {"persistent", persistent},
+	{"no_group", no_group}, {"types", types}, {"unknown", unknown}, {"persistent", persistent},
 	{"behind", behind_our_back}, {"many", many}, {"jumps", jumps}, {"threads", threads},
 	{"file", file}, {"plain", plain}};
 
