@@ -626,6 +626,32 @@ START_TEST(json)
 }
 END_TEST
 
+/* Why not all waits are known: n-th of these. */
+static void reason_is(int n, const char *name)
+{
+	cJSON *all, *reasons;
+
+	free(summary());
+	all = parsed();
+	reasons = cJSON_GetObjectItem(all, "waits_incomplete");
+	ck_assert_int_gt(cJSON_GetArraySize(reasons), n);
+	ck_assert_str_eq(cJSON_GetArrayItem(reasons, n)->valuestring, name);
+	cJSON_Delete(all);
+}
+
+/* A record that came when it had been given up was not lost. */
+START_TEST(late_records)
+{
+	*ADD_ELEMENT(p, waits) = (struct profile_wait){
+		.stack = find_stack(p, "MPI_Recv<main<init"), .calls = 1, .ns = MS};
+	p->matching.lost_receives = p->matching.late = 3;
+	reason_is(0, "late_messages");
+	p->matching.lost_sends = 1;
+	reason_is(0, "lost_messages");
+	reason_is(1, "late_messages");
+}
+END_TEST
+
 START_TEST(one_rank)
 {
 	forget_pairs();
@@ -709,8 +735,8 @@ int main(void)
 	const TTest *const tests[] = {communication_profile, sorted_as_configured, functions, sizes,
 		matrix_of_ranks, matrix_of_nodes, matrix_of_groups, interleaved_ranks,
 		communicators, files, losses, open_requests, many_open_requests, rank_log,
-		many_peers, json, one_rank, huge_numbers, no_tables_where_nothing_happened,
-		no_tables_where_none_are_wanted};
+		many_peers, json, late_records, one_rank, huge_numbers,
+		no_tables_where_nothing_happened, no_tables_where_none_are_wanted};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("mpi");
 
