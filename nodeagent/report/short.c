@@ -7,11 +7,13 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/running-share.h"
 #include "nodeagent/report/digest.h"
+#include "nodeagent/report/main-loop.h"
 #include "nodeagent/report/report.h"
 
-#define SHORT	  5.0 /* hooks: a function whose call takes less is short */
-#define NAMES_MAX 5   /* short functions are named at most ... */
-#define NAMED	  20  /* ... if one call in 20, or more, is of them */
+#define SHORT	  5.0  /* hooks: a function whose call takes less is short */
+#define NAMES_MAX 5    /* short functions are named at most ... */
+#define NAMED	  20   /* ... if one call in 20, or more, is of them */
+#define COSTLY	  0.01 /* of the CPU time: hooks that take as much are worth to be left out */
 #define OPTION	  "-finstrument-functions-exclude-function-list="
 #define LETTERS                                                                                    \
 	"abcdefghijklmnopqrstuvwxyz"                                                               \
@@ -100,6 +102,58 @@ void short_functions_free(struct short_functions *s)
 {
 	free(s->names);
 	free(s->calls);
+}
+
+static double cpu_s(const struct report *r)
+{
+	return r->p->cpu.wall_ns ? 1e-9 * (double)r->p->cpu.ns : r->excl_s;
+}
+
+/* Clears those of leaves[], by group, that call others than these; true if there were some. */
+static bool clear_callers(const struct report *r, bool *leaves)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->p->n_stacks; i++) {
+		const uint32_t parent = r->parent[i];
+		uint32_t caller;
+
+		if (parent == PROFILE_NONE || leaves[r->group[r->p->stacks[i].name]])
+			continue;
+		caller = r->group[r->p->stacks[parent].name];
+		any |= leaves[caller];
+		leaves[caller] = false;
+	}
+	return any;
+}
+
+void short_functions_keep_costly(const struct report *r, struct short_functions *s)
+{
+	bool *leaves = xcalloc(r->n_groups + 1, sizeof(*leaves));
+	const struct short_functions all = *s;
+	struct main_loop loop;
+
+	for (size_t i = 0; i < s->n; i++)
+		leaves[r->group[s->names[i]]] =
+			report_overhead_s(r, s->calls[i]) >= COSTLY * cpu_s(r);
+	if (main_loop_of(r->p, &loop)) {
+		leaves[r->group[r->p->stacks[loop.stack].name]] = false;
+		main_loop_done(&loop);
+	}
+	while (clear_callers(r, leaves))
+		;
+	s->n = 0;
+	s->all_calls = 0;
+	s->has_cxx = false;
+	for (size_t i = 0; i < all.n; i++) {
+		if (!leaves[r->group[all.names[i]]])
+			continue;
+		s->names[s->n] = all.names[i];
+		s->calls[s->n++] = all.calls[i];
+		s->all_calls += all.calls[i];
+		s->has_cxx |= !strncmp(r->p->names[all.names[i]], "_Z", 2);
+	}
+	free(leaves);
 }
 
 void short_functions_option(

@@ -49,6 +49,13 @@ struct short_functions short_functions(const struct report *r);
 void short_functions_free(struct short_functions *s);
 
 /*
+ * Keeps those that are worth to be left out by a compiler: hooks of each take a hundredth of the
+ * CPU time, or more; and nothing but their time is lost: the program goes on to have its main loop,
+ * and no function is kept that calls others, of MPI or the program, unless these go, too.
+ */
+void short_functions_keep_costly(const struct report *r, struct short_functions *s);
+
+/*
  * Prints gcc's option that leaves out the first `most' functions, without a newline; nothing if the
  * option can take none of their names. gcc leaves out every function whose name contains one of the
  * option's names.

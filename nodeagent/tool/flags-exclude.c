@@ -16,7 +16,6 @@
 #include "nodeagent/tool/cmd.h"
 #include "nodeagent/tool/show/run.h"
 
-#define WORTH	  1000 /* a function that has one call in so many, or more */
 #define BY_HAND	  "__attribute__((no_instrument_function))"
 #define SAID_MOST 10 /* names of functions that cannot be left out */
 
@@ -30,11 +29,6 @@ struct exclusions {
 	size_t n_left;
 	uint64_t calls; /* of all that it has */
 };
-
-static bool is_worth(const struct exclusions *e, size_t i)
-{
-	return e->s.calls[i] >= e->r->p->calls / WORTH;
-}
 
 /* Does the word occur in the name of another function than the short ones? */
 static bool is_part_of_another(const struct exclusions *e, const char *word)
@@ -70,7 +64,7 @@ static void find_words(struct exclusions *e)
 	e->left = xcalloc(e->s.n + 1, sizeof(*e->left));
 	for (size_t i = 0; i < e->s.n; i++)
 		e->is_short[e->r->group[e->s.names[i]]] = true;
-	for (size_t i = 0; i < e->s.n && is_worth(e, i); i++) {
+	for (size_t i = 0; i < e->s.n; i++) {
 		char *word = short_function_word(e->r, e->s.names[i]);
 
 		if (!word || is_part_of_another(e, word)) {
@@ -118,20 +112,9 @@ static void say_by_hand(const struct report *r, const uint32_t *names, size_t n,
 	free(text);
 }
 
-static size_t count_worth(const struct exclusions *e)
-{
-	size_t n = 0;
-
-	while (n < e->s.n && is_worth(e, n))
-		n++;
-	return n;
-}
-
 static void print_for(struct exclusions *e, enum exclusion how)
 {
-	const size_t n = count_worth(e);
-
-	if (!n) {
+	if (!e->s.n) {
 		complain("flags: this run has no short functions that cost much");
 		return;
 	}
@@ -146,7 +129,7 @@ static void print_for(struct exclusions *e, enum exclusion how)
 	}
 	if (how == EXCLUDE_INLINED)
 		puts("-finstrument-functions-after-inlining");
-	say_by_hand(e->r, e->s.names, n,
+	say_by_hand(e->r, e->s.names, e->s.n,
 		how == EXCLUDE_INLINED ? "what is not inlined it does not leave out;"
 				       : "this compiler has no list of functions to leave out;");
 }
@@ -161,8 +144,10 @@ int flags_exclude(const char *name, enum exclusion how)
 	free(arguments[0]);
 	if (status == 2)
 		return status;
-	if (run.p->calls)
+	if (run.p->calls) {
 		e.s = short_functions(&run.r);
+		short_functions_keep_costly(&run.r, &e.s);
+	}
 	print_for(&e, how);
 	for (size_t i = 0; i < e.n_words; i++)
 		free(e.words[i]);

@@ -30,8 +30,9 @@ static void advise_option(
 							 : "Compile";
 
 	if (*option && s->has_cxx)
-		finding_advise(f, "%s with %s (of C++ with what `vftr flags --cxxflags' prints).",
-			first, option);
+		finding_advise(f,
+			"%s with %s (of C++ with what `vftr flags --exclude RUN' prints).", first,
+			option);
 	else if (*option)
 		finding_advise(f, "%s with %s", first, option);
 	else

@@ -141,7 +141,7 @@ static void print_remedy(
 	if (*option)
 		section_text(f, "   Compile with: ", option, "\n");
 	if (s->has_cxx)
-		fputs("   Compile C++ with: what `vftr flags --cxxflags' prints\n", f);
+		fputs("   Compile C++ with: what `vftr flags --exclude RUN' prints\n", f);
 	if (isnan(conf_count_tiny(r->c)))
 		fputs("   Or count them, with: -k " COUNT_TINY "\n", f);
 	free(option);

@@ -137,7 +137,7 @@ START_TEST(overhead_of_short_functions)
 	free(p->names[p->stacks[bar].name]);
 	p->names[p->stacks[bar].name] = xstrdup("_ZN3foo3barEv");
 	log = summary();
-	has(log, "Compile C++ with: what `vftr flags --cxxflags' prints\n");
+	has(log, "Compile C++ with: what `vftr flags --exclude RUN' prints\n");
 	has_not(log, "exclude-function-list");
 	free(log);
 
