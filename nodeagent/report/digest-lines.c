@@ -21,6 +21,8 @@
 #define CALLER_COLUMNS	    28
 #define MUCH		    0.1	 /* of the run: tracing that costs more */
 #define WORTH_LATE	    0.01 /* of all time: less is not shown */
+#define ON_CPU		    0.8	 /* of the time in the program: one that has less is told */
+#define ALMOST_ALL	    0.9	 /* of the time of all ranks and threads */
 #define FINDING_LINES	    2
 #define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
 
@@ -90,16 +92,35 @@ static void put_run(struct digest_lines *l)
 	end_line(l);
 }
 
+/*
+ * Who sleeps in a function, or has no CPU, looks like one who works. The CPU time of processes is
+ * that of the program where hardly any time is of other parts.
+ */
+static void print_program(char *text, size_t bytes, const struct digest_lines *l)
+{
+	const struct profile_cpu *c = &l->p->cpu;
+	const double ns = (double)l->d.part_ns[DIGEST_COMPUTING], all_ns = 1e9 * l->r->excl_s;
+	const bool known = c->wall_ns && (l->p->threads > l->p->ranks ||
+						 (double)c->wall_ns > ALMOST_ALL * all_ns);
+
+	if (!known || ns < ALMOST_ALL * all_ns || (double)c->ns >= ON_CPU * ns)
+		snprintf(text, bytes, "in the program");
+	else
+		snprintf(text, bytes, "in the program (on a CPU for %.0f %%)",
+			percent_of((double)c->ns, ns));
+}
+
 static void put_shares(struct digest_lines *l)
 {
-	static const char *const words[DIGEST_PARTS] = {"computing", "MPI", "MPI_Init/Finalize",
+	char program[64], share[96];
+	const char *const words[DIGEST_PARTS] = {program, "MPI", "MPI_Init/Finalize",
 		"waiting in OpenMP", "idle OpenMP workers", "waiting for locks and threads",
-		"outside of traced functions"};
-	char share[64];
+		"paused", "outside of traced functions"};
 	size_t columns = 0;
 
 	if (!l->p->calls && !l->p->n_stack_samples)
 		return;
+	print_program(program, sizeof(program), l);
 	begin_line(l);
 	for (size_t i = 0; i < DIGEST_PARTS; i++) {
 		if (!l->d.part_ns[i] && i != DIGEST_COMPUTING)

@@ -53,6 +53,8 @@ enum digest_part digest_part_of(bool has_locks, const char *name)
 
 	if (digest_is_start_or_end(name))
 		return DIGEST_MPI_ENDS;
+	if (!strcmp(name, "vftrace_pause"))
+		return DIGEST_PAUSED;
 	return part == DIGEST_LOCK_WAIT && !has_locks ? DIGEST_COMPUTING : part;
 }
 

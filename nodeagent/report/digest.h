@@ -19,12 +19,13 @@ struct report;
 
 /* What the exclusive time of a stack was spent for. */
 enum digest_part {
-	DIGEST_COMPUTING,   /* functions of the program */
+	DIGEST_COMPUTING,   /* functions of the program; they may have slept */
 	DIGEST_MPI,	    /* functions of MPI, but for: */
 	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
 	DIGEST_OPENMP_WAIT, /* waits of a thread for others, in OpenMP */
 	DIGEST_OPENMP_IDLE, /* idleness of a worker between parallel regions */
 	DIGEST_LOCK_WAIT,   /* waits for threads in functions of the C library: shm/locks.h */
+	DIGEST_PAUSED,	    /* between vftrace_pause() and vftrace_resume() */
 	DIGEST_OUTSIDE,	    /* no function that was traced: init */
 	DIGEST_PARTS
 };

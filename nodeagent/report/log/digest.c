@@ -90,13 +90,13 @@ static void write_late(struct json *j, const struct digest_late *d)
 static void write_numbers(struct json *j, const struct report *r)
 {
 	static const char *const parts[DIGEST_PARTS] = {"computing_s", "mpi_s", "mpi_start_end_s",
-		"openmp_wait_s", "openmp_idle_s", "lock_wait_s", "outside_s"};
+		"openmp_wait_s", "openmp_idle_s", "lock_wait_s", "paused_s", "outside_s"};
 	struct digest d = digest_of(r);
 
 	json_object(j, "summary");
 	json_real(j, "t_s", r->excl_s);
 	for (size_t i = 0; i < DIGEST_PARTS; i++)
-		if (i != DIGEST_LOCK_WAIT || r->p->n_locks || d.part_ns[i])
+		if (d.part_ns[i] || (i == DIGEST_LOCK_WAIT ? r->p->n_locks : i != DIGEST_PAUSED))
 			json_seconds(j, parts[i], d.part_ns[i]);
 	json_real(j, "hooks_s", d.hooks_s);
 	json_real(j, "blocked_s", d.blocked_s);

@@ -95,17 +95,17 @@ START_TEST(of_ranks)
 {
 	ring();
 	make();
-	in_order(
-		text, (const char *const[]){"app: 4 ranks, 1.50 s\n  40.5 % computing, 34.5 % MPI, "
-					    "25.0 % MPI_Init/Finalize\n",
-			      "   40.0 %    1.60 s  compute < main\n",
-			      "   34.5 %    1.38 s  MPI_Barrier < main\n",
-			      "    0.5 %   20.0 ms  main < init\n",
-			      "  imbalance: compute: rank 3 works 2.1 x the mean (840 ms; least "
-			      "200 ms on "
-			      "rank 0)\n",
-			      "  tracing: 0.2 % of the run (3.00 ms in hooks, estimated)\n",
-			      "  files in /tmp/out\n", NULL});
+	in_order(text,
+		(const char *const[]){"app: 4 ranks, 1.50 s\n  40.5 % in the program, 34.5 % MPI, "
+				      "25.0 % MPI_Init/Finalize\n",
+			"   40.0 %    1.60 s  compute < main\n",
+			"   34.5 %    1.38 s  MPI_Barrier < main\n",
+			"    0.5 %   20.0 ms  main < init\n",
+			"  imbalance: compute: rank 3 works 2.1 x the mean (840 ms; least "
+			"200 ms on "
+			"rank 0)\n",
+			"  tracing: 0.2 % of the run (3.00 ms in hooks, estimated)\n",
+			"  files in /tmp/out\n", NULL});
 	has_not(text, "lost");
 	has_not(text, "killed");
 	has_not(text, "warning");
@@ -120,7 +120,7 @@ START_TEST(of_one_process)
 	sort_random_stacks(p);
 	make();
 	in_order(text, (const char *const[]){"app: 1 process, 1.50 s\n",
-			       "  90.0 % computing, 10.0 % outside of traced functions\n",
+			       "  90.0 % in the program, 10.0 % outside of traced functions\n",
 			       "   60.0 %    600 ms  work < main\n",
 			       "   30.0 %    300 ms  main < init\n", "  tracing: ", NULL});
 	has_not(text, "imbalance");
@@ -160,11 +160,11 @@ START_TEST(of_stack_samples)
 	*(struct profile_stack_samples *)profile_add(p, PROFILE_STACK_SAMPLES) =
 		(struct profile_stack_samples){.stack = work, .own = 18, .all = 18};
 	make();
-	in_order(text,
-		(const char *const[]){"  90.0 % computing", "   90.0 %   ~900 ms  work < init\n",
-			"  no function is instrumented: times are estimated from 18 stack "
-			"samples\n",
-			NULL});
+	in_order(text, (const char *const[]){"  90.0 % in the program",
+			       "   90.0 %   ~900 ms  work < init\n",
+			       "  no function is instrumented: times are estimated from 18 stack "
+			       "samples\n",
+			       NULL});
 	has_not(text, "nothing was traced");
 }
 END_TEST
@@ -338,7 +338,7 @@ START_TEST(of_threads_and_gpus)
 	make();
 	in_order(text,
 		(const char *const[]){"app: 1 process x 2 threads, 1.50 s\n",
-			"60.0 % computing, 30.0 % waiting in OpenMP, 10.0 % outside",
+			"60.0 % in the program, 30.0 % waiting in OpenMP, 10.0 % outside",
 			"  OpenMP: omp_parallel@heat.c:33: balance 75.0 %, 300 ms idle in it\n",
 			"  GPU: 2 devices, busy in 30.0 % of the run\n", NULL});
 }
@@ -381,9 +381,9 @@ START_TEST(parts_on_two_lines)
 	add(init, "MPI_Recv", 50, 0, 50, 0, 50, 1);
 	sort_random_stacks(p);
 	make();
-	has(text,
-		"  0.0 % computing, 5.0 % MPI, 5.0 % MPI_Init/Finalize, 30.0 % waiting in OpenMP\n"
-		"  50.0 % idle OpenMP workers, 10.0 % outside of traced functions\n");
+	has(text, "  0.0 % in the program, 5.0 % MPI, 5.0 % MPI_Init/Finalize, 30.0 % waiting in "
+		  "OpenMP\n"
+		  "  50.0 % idle OpenMP workers, 10.0 % outside of traced functions\n");
 	has(text, "omp_join");
 	has_not(text, "(idle)");
 }
@@ -417,11 +417,12 @@ START_TEST(of_locks)
 
 	make();
 	if (_i) {
-		has(text, "50.0 % computing, 10.0 % MPI, 30.0 % waiting for locks and threads\n");
+		has(text, "50.0 % in the program, 10.0 % MPI, 30.0 % waiting for locks and "
+			  "threads\n");
 		ck_assert_double_eq_tol(number(s, "lock_wait_s"), 0.3, 1e-9);
 		ck_assert_double_eq_tol(number(s, "mpi_s"), 0.1, 1e-9);
 	} else {
-		has(text, "85.0 % computing, 5.0 % MPI, 10.0 % outside");
+		has(text, "85.0 % in the program, 5.0 % MPI, 10.0 % outside");
 		ck_assert_ptr_null(cJSON_GetObjectItem(s, "lock_wait_s"));
 	}
 	cJSON_Delete(json);
@@ -481,6 +482,51 @@ START_TEST(of_the_cpus)
 	p->cpu.most_queued_ns = 90 * MS;
 	make();
 	has_not(text, "oversubscribed");
+}
+END_TEST
+
+/* One process that mostly sleeps; where other parts may have the CPU time, nothing is known. */
+START_TEST(of_a_program_that_sleeps)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 20, 0, 20, 0, 20, 1);
+
+	add(init, "nap", 980, 0, 980, 0, 980, 1);
+	sort_random_stacks(p);
+	p->cpu = (struct profile_cpu){.ns = 90 * MS, .wall_ns = 1000 * MS};
+	make();
+	has(text, "  98.0 % in the program (on a CPU for 9 %), 2.0 % outside");
+	p->cpu.ns = 900 * MS;
+	make();
+	has(text, "  98.0 % in the program, 2.0 % outside");
+	p->cpu = (struct profile_cpu){.ns = 90 * MS, .wall_ns = 100 * MS}; /* not of all */
+	make();
+	has(text, "  98.0 % in the program, 2.0 % outside");
+}
+END_TEST
+
+START_TEST(of_a_program_that_sleeps_in_mpi)
+{
+	ring();
+	p->cpu = (struct profile_cpu){.ns = 810 * MS, .wall_ns = 4000 * MS};
+	make();
+	has(text, "  40.5 % in the program, 34.5 % MPI, ");
+}
+END_TEST
+
+START_TEST(of_pauses)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 1);
+	cJSON *json;
+
+	add(add(init, "work", 300, 0, 300, 0, 300, 1), "vftrace_pause", 700, 0, 700, 0, 700, 1);
+	sort_random_stacks(p);
+	make();
+	has(text, "  30.0 % in the program, 70.0 % paused\n");
+	free(summary());
+	json = parsed();
+	ck_assert_double_eq_tol(
+		number(cJSON_GetObjectItem(json, "summary"), "paused_s"), 0.7, 1e-9);
+	cJSON_Delete(json);
 }
 END_TEST
 
@@ -577,8 +623,8 @@ int main(void)
 		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
 		of_a_guess_for_each_rank, of_several_paths, of_an_even_job, of_deaths_and_losses,
 		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
-		of_everything, parts_of_what_is_added_up, json_has_the_numbers,
-		layout_vftrace_has_none};
+		of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses, of_everything,
+		parts_of_what_is_added_up, json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
