@@ -153,6 +153,9 @@ static void put_top(struct digest_lines *l)
 			fputs(" < ", f);
 			put_name(f, l->r->cell[top->caller], CALLER_COLUMNS);
 		}
+		if (top->more_callers)
+			fprintf(f, " and %" PRIu32 " more %s", top->more_callers,
+				one_or_many(top->more_callers, "caller", "callers"));
 		end_line(l);
 	}
 }

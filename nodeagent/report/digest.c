@@ -73,17 +73,33 @@ enum digest_part digest_part(const struct report *r, uint32_t stack)
 	return caller == DIGEST_COMPUTING ? part : caller;
 }
 
-static uint32_t caller_of(
-	const struct report *r, const uint32_t *members, const struct report_group *g)
+/* Sets what is told of the callers of a group: the one with most of its time, and how many more. */
+static void find_callers(struct digest_function *f, const struct report *r, const uint32_t *members,
+	const struct report_group *g)
 {
-	uint32_t most = PROFILE_NONE, parent;
+	uint64_t *ns = xcalloc(r->n_groups + 1, sizeof(*ns)), most = 0;
+	uint32_t callers = 0;
 
-	for (size_t i = g->first; i < g->first + g->n; i++)
-		if (most == PROFILE_NONE ||
-			r->p->stacks[members[i]].excl_ns > r->p->stacks[most].excl_ns)
-			most = members[i];
-	parent = most == PROFILE_NONE ? PROFILE_NONE : r->parent[most];
-	return parent == PROFILE_NONE ? PROFILE_NONE : r->p->stacks[parent].name;
+	f->caller = PROFILE_NONE;
+	for (size_t i = g->first; i < g->first + g->n; i++) {
+		const uint32_t parent = r->parent[members[i]];
+		const uint32_t caller =
+			parent == PROFILE_NONE ? PROFILE_NONE : r->p->stacks[parent].name;
+		uint64_t *of;
+
+		if (caller == PROFILE_NONE || !r->p->stacks[members[i]].excl_ns)
+			continue;
+		of = &ns[r->group[caller]];
+		callers += !*of && r->group[caller] != r->group[g->name];
+		*of += r->p->stacks[members[i]].excl_ns;
+		if (*of <= most)
+			continue;
+		most = *of;
+		f->caller = caller;
+	}
+	if (f->caller != PROFILE_NONE)
+		f->more_callers = callers - (r->group[f->caller] != r->group[g->name]);
+	free(ns);
 }
 
 #define ROUNDING_NS 1000u
@@ -110,13 +126,13 @@ static void put_top(struct digest *d, const struct report *r, const uint32_t *me
 			continue;
 		if (part == DIGEST_OUTSIDE || part == DIGEST_OPENMP_IDLE || part == DIGEST_MPI_ENDS)
 			continue;
-		d->top[d->n_top++] = (struct digest_function){
+		d->top[d->n_top] = (struct digest_function){
 			.name = groups[i].name,
-			.caller = caller_of(r, members, &groups[i]),
 			.calls = groups[i].calls,
 			.excl_ns = groups[i].excl_ns,
 			.estimated = is_estimated(r, members, &groups[i]),
 		};
+		find_callers(&d->top[d->n_top++], r, members, &groups[i]);
 	}
 }
 

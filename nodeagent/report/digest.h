@@ -32,7 +32,8 @@ enum digest_part {
 
 struct digest_function {
 	uint32_t name;	 /* index into names[] */
-	uint32_t caller; /* the same, of the caller on its path with most time, or PROFILE_NONE */
+	uint32_t caller; /* the same, of the caller below which it has most time, or PROFILE_NONE */
+	uint32_t more_callers; /* others below which it has time, but for itself */
 	uint64_t calls, excl_ns;
 	bool estimated; /* excl_ns is an estimate, in part */
 };

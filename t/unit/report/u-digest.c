@@ -277,7 +277,25 @@ START_TEST(of_several_paths)
 	sort_random_stacks(p);
 	make();
 	has(text, "imbalance: work: rank 1 works at least 1.3 x the mean (550 ms)\n");
-	has(text, "860 ms  work < main\n");
+	has(text, "860 ms  work < main and 2 more callers\n");
+}
+END_TEST
+
+/* A caller counts with all paths below which it stands; the function itself is none. */
+START_TEST(of_a_recursive_caller)
+{
+	uint32_t main_ = add(add(PROFILE_NONE, "init", 0, 0, 0, 0, 0, 1), "main", 0, 0, 0, 0, 0, 1);
+	uint32_t at = add(add(main_, "leaf", 0, 0, 0, 0, 0, 1), "spin", 50, 0, 50, 0, 50, 1);
+
+	add(at, "spin", 5, 0, 5, 0, 5, 1);
+	at = main_;
+	for (int i = 0; i < 3; i++) {
+		at = add(at, "rec", 0, 0, 0, 0, 0, 1);
+		add(at, "spin", 20, 0, 20, 0, 20, 1);
+	}
+	sort_random_stacks(p);
+	make();
+	has(text, "  115 ms  spin < rec and 1 more caller\n");
 }
 END_TEST
 
@@ -621,10 +639,11 @@ int main(void)
 	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
 		of_nothing_with_a_warning, of_stack_samples, of_counted_functions,
 		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
-		of_a_guess_for_each_rank, of_several_paths, of_an_even_job, of_deaths_and_losses,
-		of_threads_and_gpus, parts_on_two_lines, of_late_senders, of_the_cpus,
-		of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses, of_everything,
-		parts_of_what_is_added_up, json_has_the_numbers, layout_vftrace_has_none};
+		of_a_guess_for_each_rank, of_several_paths, of_a_recursive_caller, of_an_even_job,
+		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines, of_late_senders,
+		of_the_cpus, of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses,
+		of_everything, parts_of_what_is_added_up, json_has_the_numbers,
+		layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
