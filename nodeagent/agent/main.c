@@ -222,6 +222,7 @@ struct command_line {
 	int n_set, n_tags, n_environment; /* the first n_environment of set[] are of VFTR_SET */
 	struct tcp_options tcp;
 	bool print_contact, in_step;
+	bool after_dashes;	  /* its arguments stand after -- */
 	const char *contact_file; /* NULL: standard output */
 };
 
@@ -439,12 +440,18 @@ static void check_tcp(struct agent *a, struct launch *l, struct command_line *c)
 {
 	struct tcp_options *t = &c->tcp;
 
+	if (a->expect && l->command && c->after_dashes)
+		die(OWN_FAILURE,
+			"--expect takes contacts, no command: start `%s' by itself, while the "
+			"agent waits",
+			l->command[0]);
 	if (a->expect && l->command) {
 		t->contacts = l->command;
 		while (t->contacts[t->n_contacts])
 			t->n_contacts++;
 		l->command = NULL;
 	}
+	t->meet_s = a->within_s;
 	t->lead = a->expect && !t->peers && (t->n_contacts || t->listen);
 	if (t->peers && t->n_contacts)
 		die(OWN_FAILURE,
@@ -600,6 +607,7 @@ static void parse_all(
 	parse_options(argc, argv, a, l, c);
 	if (optind < argc)
 		l->command = argv + optind;
+	c->after_dashes = optind > 1 && !strcmp(argv[optind - 1], "--");
 	check_tcp(a, l, c);
 	if (l->preload == PRELOAD_YES && !l->command)
 		die(OWN_FAILURE, "--preload needs a COMMAND to preload into");

@@ -2,6 +2,7 @@
 #include "nodeagent/agent/peers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,6 +58,7 @@ struct finish {
 struct siblings {
 	struct job_end *job;   /* at agent 0 when the others are known */
 	struct job_state said; /* what: -1, nothing yet */
+	double met_s;	       /* since the start, when the others were known */
 	bool finish_said;      /* by agent 0 */
 	uint64_t prune_from;   /* ... with it */
 	uint32_t *gone;	       /* ... agents */
@@ -118,6 +120,7 @@ static void begin_job(struct agent *a)
 {
 	conf_settle_agents(a->host.conf, a->host.transport->size);
 	if (a->host.transport->rank == 0) {
+		of(a)->met_s = 1e-9 * (double)(clock_raw_ns() - a->host.start_raw_ns);
 		of(a)->job = job_end_new(a->host.transport->size, transport_now());
 		if (a->host.transport->deaths)
 			a->host.transport->deaths(a->host.transport, TAG_STATE);
@@ -349,13 +352,19 @@ void peers_busy(struct agent *a)
 		tell_state(a, JOB_BUSY);
 }
 
+/* Of --within, what was left when the agents had met. */
+static double rest_of_within(struct agent *a)
+{
+	return a->within_s > 0 ? fmax(a->within_s - of(a)->met_s, 0.001) : 0;
+}
+
 static bool over_everywhere(struct agent *a)
 {
 	const struct job_rule rule = {
 		.all_must_end = a->step != NULL,
 		.all_speak = a->several,
 		.expect = a->expect,
-		.within_s = a->within_s,
+		.within_s = rest_of_within(a),
 	};
 
 	return job_end_reached(of(a)->job, &rule, transport_now());

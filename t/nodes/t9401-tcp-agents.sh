@@ -88,6 +88,12 @@ test_expect '--expect --within: exit status 3 when not all came' '
 	statuses within 3
 	complete within/service_all.json 1'
 
+test_expect '... also where an agent does not come' '
+	since=$(date +%s)
+	start absent node1 --expect 2 --within 2 node3:7077
+	statuses absent 3
+	[ "$(($(date +%s) - since))" -lt 20 ]'
+
 test_expect '--expect stopped by a signal: all agents write what they have, status 3' '
 	start stopped node2 --listen :7005
 	start stopped node1 --expect 3 node2:7005
@@ -262,6 +268,7 @@ test_expect 'what makes no sense is refused in one sentence' '
 	no "not a whole number" --expect 1.5
 	no "--me needs --peers" --me 1
 	no "--within needs --expect" --within 3
+	no "--expect takes contacts, no command" --expect 2 -- true
 	no "need --peers" --interface eth0'
 
 done_testing

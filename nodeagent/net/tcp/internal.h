@@ -358,6 +358,8 @@ int tcp_news_take(struct tcp *t, struct tcp_agent *source, const char *content, 
 
 /* timers.c: does what is due; sets t->next. */
 void tcp_tick(struct tcp *t);
+/* Who has not come so long after the start takes no part. */
+double tcp_missed_s(const struct tcp *t);
 /* From when on the agent is slow, if it does not acknowledge anything. */
 double tcp_slow_from(const struct tcp *t, const struct tcp_agent *a);
 /* It is slow until it has acknowledged a TCP_CHECK in time. */

@@ -94,7 +94,7 @@ static void plan_as_root(struct tcp *t, const struct transport_plan_operations *
 	char **hosts;
 
 	hear_hosts(t, o);
-	if (t->n_hosts < t->transport.size - 1 && transport_now() - t->started <= t->deadline)
+	if (t->n_hosts < t->transport.size - 1 && transport_now() - t->started <= tcp_missed_s(t))
 		return;
 	hosts = t->hosts;
 	t->hosts = NULL;

@@ -20,6 +20,8 @@ struct tcp_options {
 	const char *secret;    /* file; NULL: the default one */
 	const char *interface; /* NULL: all */
 	int me;		       /* place in peers, -1: find out */
+	/* those that have not come so long after the start take no part; 0: as for the dead */
+	double meet_s;
 	bool any_session; /* the session's name was not given: those of other agents may differ */
 	/* this is agent 0, and invites the agents of these n contacts */
 	bool lead;
@@ -44,7 +46,7 @@ char *tcp_contact(const struct transport *p);
 
 /*
  * To be called repeatedly: true as soon as p->plan is set, when all agents have met, or
- * deadline_s after the start.
+ * deadline_s or options.meet_s after the start.
  */
 bool tcp_joined(struct transport *p, const struct transport_plan_operations *o);
 

@@ -93,6 +93,13 @@ static double silence_s(const struct tcp *t, const struct tcp_agent *a)
 	return node_answers(a) && t->deadline > 3 * period(t) ? t->deadline : 3 * period(t);
 }
 
+double tcp_missed_s(const struct tcp *t)
+{
+	const double s = t->options->meet_s;
+
+	return s > 0 && s < t->deadline ? s : t->deadline;
+}
+
 /* After a silence: of us, perhaps, and there is much to read. */
 static void tick_silent(struct tcp *t, struct tcp_agent *a, double now)
 {
@@ -184,18 +191,19 @@ static double tick_absent(struct tcp *t, struct tcp_agent *a, double now)
 static double tick_deaths(struct tcp *t, struct tcp_agent *a, double now)
 {
 	const bool met = a->life != 0;
+	const double most_s = met ? t->deadline : tcp_missed_s(t);
 
 	if (a->dead)
 		return NEVER;
 	/* with a plan all have come, or are late */
 	if ((met || t->transport.plan) && a->refused_since && now - a->refused_since > REFUSED_S)
 		tcp_die_of(t, a, TCP_ENDED);
-	else if (now - a->down_since > t->deadline)
+	else if (now - a->down_since > most_s)
 		tcp_die_of(t, a,
 			met		  ? TCP_UNREACHED
 			: a->lookup_noted ? TCP_NAMELESS
 					  : TCP_NEVER_CAME);
-	return a->dead ? NEVER : a->down_since + t->deadline;
+	return a->dead ? NEVER : a->down_since + most_s;
 }
 
 /* Of two agents the one with the higher rank dials; the other one asks it to. */
