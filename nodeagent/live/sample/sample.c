@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/live/sample/due.h"
 #include "nodeagent/live/sample/internal.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/host.h"
@@ -43,7 +44,7 @@ struct seen_process {
 	/* of kinds of waits, ns: those of calls that are over, and not shown yet */
 	uint64_t due[WAIT_KINDS_END];
 	uint64_t records, calls, lost, messages, bytes;
-	uint64_t gpu_wait, off_cpu; /* ns */
+	uint64_t gpu_wait, off_cpu, off_due; /* ns; off_due is not shown yet */
 };
 
 struct sampler {
@@ -233,8 +234,10 @@ static void add_other_classes(
 	row->classes[LIVE_GPU_WAIT] = growth_of(&q->gpu_wait, gpu_wait(s, p));
 	take_from(&row->classes[LIVE_USEFUL], row->classes[LIVE_GPU_WAIT]);
 	take_from(&row->first_useful, row->classes[LIVE_GPU_WAIT]);
-	row->classes[LIVE_OFF_CPU] =
-		growth_of(&q->off_cpu, cpu_used_since(cpu_used(p->pid), p->cpu_before).queued);
+	/* of one thread, and known when it has got a CPU */
+	row->classes[LIVE_OFF_CPU] = due_show(&q->off_due,
+		growth_of(&q->off_cpu, cpu_used_since(cpu_used(p->pid), p->cpu_before).queued),
+		s->interval);
 }
 
 static void add_waits(
