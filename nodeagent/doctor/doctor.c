@@ -47,6 +47,13 @@ void diagnose(struct diagnosis *d, enum finding finding, const char *fmt, ...)
 
 /* ---- the file ------------------------------------------------------------ */
 
+static bool is_preloaded(void)
+{
+	const char *list = getenv("LD_PRELOAD");
+
+	return list && strstr(list, "libvftrace");
+}
+
 static bool look_at_script(struct patient *p)
 {
 	char line[256], *end;
@@ -64,9 +71,16 @@ static bool look_at_script(struct patient *p)
 	*end = 0;
 	diagnose(p->d, FINDING_NO, "it is a script, run by %s, which is not compiled for tracing",
 		*word ? word : "the shell");
-	diagnose(p->d, FINDING_DO,
-		"ask about the program that the script starts: processes below the script are "
-		"traced if they are linked for it, or preloaded, by --preload");
+	if (is_preloaded())
+		diagnose(p->d, FINDING_DO,
+			"add -k profile.sample=20 if its programs are neither instrumented nor use "
+			"MPI: then stack samples show their functions");
+	else
+		diagnose(p->d, FINDING_DO,
+			"ask about the program that the script starts, or say --preload: that "
+			"traces "
+			"programs that are instrumented or use MPI; others also need "
+			"-k profile.sample=20");
 	return true;
 }
 

@@ -306,14 +306,18 @@ test_expect 'after a run without a traced process its diagnosis is there' '
 	has said "> compile it with"
 	is 4 "$(grep -c "^vftr-node-agent:" said)"
 	untraced "no    it runs a script" sh -c true
-	has said "> or say --preload"
+	has said "> or say --preload: that traces programs that are instrumented or use MPI"
+	has said "> programs that are neither instrumented nor use MPI: also -k profile.sample=20"
 	options=--preload
 	untraced "put vftr-node-agent before that mpirun" sh -c true
 	printf "%s\n" "#!/bin/sh" "./uninstrumented" >script
 	chmod +x script
 	untraced "no    it is a script, run by /bin/sh" ./script
+	has said "> add -k profile.sample=20 if its programs are neither instrumented nor use MPI"
+	hasnt said "say --preload"
+	options=
+	untraced "or say --preload: that traces programs that are instrumented or use MPI" ./script
 	has said "ask about the program that the script starts"
-	has said "or preloaded, by --preload"
 	options="--preload -k profile.sample=0"
 	untraced "no    it is not instrumented" ./uninstrumented
 	hasnt said mpirun'

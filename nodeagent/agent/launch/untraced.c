@@ -66,10 +66,13 @@ static void examine_program(const struct launch *l, const char *program, struct 
 				"mpirun");
 		diagnose(d, FINDING_DO,
 			"ask `vftr doctor' about the program that the script starts");
-		if (!l->preload)
+		if (!launch_preloads())
 			diagnose(d, FINDING_DO,
-				"or say --preload: then all that the script starts is traced, "
-				"compiled for it or not");
+				"or say --preload: that traces programs that are instrumented or "
+				"use MPI");
+		diagnose(d, FINDING_DO,
+			"programs that are neither instrumented nor use MPI: also "
+			"-k profile.sample=20");
 	} else {
 		why = doctor_examine(d, &(struct doctor_question){.name = program, .path = path});
 		if (why)
