@@ -32,8 +32,10 @@ ROW_VALUE(double, messages_time, profile_messages,
 ROW_VALUE(double, messages_size, profile_messages,
 	report_mean(
 		(unsigned __int128)at->bytes_sent + at->bytes_received, at->sends + at->receives))
+/* Not the mean of the rates of single messages: size by time of one row are to give it. */
 ROW_VALUE(double, messages_rate, profile_messages,
-	report_mean(at->send_bandwidth + at->receive_bandwidth, at->sends + at->receives))
+	1e9 * report_mean((unsigned __int128)at->bytes_sent + at->bytes_received,
+		      at->send_ns + at->receive_ns))
 ROW_VALUE(uint64_t, messages_number, profile_messages, at->sends + at->receives)
 ROW_VALUE(uint64_t, messages_ns, profile_messages, at->send_ns + at->receive_ns)
 ROW_VALUE(bool, has_messages, profile_messages, at->sends || at->receives)

@@ -111,7 +111,8 @@ static struct profile_messages *of_mpi(const char *path)
 	m->sends = m->receives = 100;
 	m->bytes_sent = m->bytes_received = 100 * 3 << 20;
 	m->send_ns = m->receive_ns = 100 * 5 * MS;
-	m->send_bandwidth = m->receive_bandwidth = (unsigned __int128)100 * 600 << 20;
+	/* some were fast: the mean of the rates of single messages is no rate of the row */
+	m->send_bandwidth = m->receive_bandwidth = (unsigned __int128)100 * 9600 << 20;
 	return m;
 }
 
