@@ -244,6 +244,17 @@ static struct table *fill_with(const struct report *r, const struct few_samples 
 	return t;
 }
 
+/* Those of functions are over all ranks, and differ where some ranks do not have a path. */
+static void say_ranks_of_imbalance(FILE *f, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	if (r->run && ANY(i, p->n_stacks, p->stacks[i].excl_ns && p->stacks[i].ranks < p->ranks))
+		fputs("Imbalance[%] is over the ranks that have the call path; in Functions and "
+		      "MPI functions over all.\n",
+			f);
+}
+
 void section_profile(FILE *f, const struct report *r)
 {
 	const struct conf *c = r->c;
@@ -263,6 +274,8 @@ void section_profile(FILE *f, const struct report *r)
 		    : columns_fill(r, &profile_list, asked, &rows),
 		"Runtime profile", true);
 	columns_left(f, r, &rows);
+	if (imbalances)
+		say_ranks_of_imbalance(f, r);
 	few_samples_say(f, r, few);
 	free(few);
 }

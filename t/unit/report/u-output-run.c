@@ -174,6 +174,24 @@ START_TEST(numbers_have_units_and_titles_say_what_is_summed)
 }
 END_TEST
 
+/* 400 ms on the one rank that calls f: nothing above the mean of its callers, all above that of all
+ */
+START_TEST(imbalances_say_of_which_ranks_they_are)
+{
+	static const char words[] = "Imbalance[%] is over the ranks that have the call path";
+	char *log;
+
+	two_ranks();
+	log = summary();
+	has_not(log, words);
+	free(log);
+	p->stacks[find_stack(p, "f<init")].ranks = 1;
+	log = summary();
+	has(log, words);
+	free(log);
+}
+END_TEST
+
 START_TEST(communication_has_rates_and_its_start_apart)
 {
 	static const char title[] = "Communication profile (sum over 2 ranks)";
@@ -209,7 +227,7 @@ int main(void)
 {
 	const TTest *const tests[] = {no_table_is_wider_than_120_columns,
 		wider_ones_are_shown_if_asked_for, numbers_have_units_and_titles_say_what_is_summed,
-		communication_has_rates_and_its_start_apart,
+		imbalances_say_of_which_ranks_they_are, communication_has_rates_and_its_start_apart,
 		the_list_of_stacks_has_the_order_of_times};
 	Suite *s = suite_create("output-run");
 	TCase *c = tcase_create("output-run");
