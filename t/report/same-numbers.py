@@ -220,7 +220,7 @@ def check_flame(report, run):
 	boxes = [t for t in report.titles["flame"] if not t.startswith("rest: ")]
 	for title in boxes:
 		name, numbers = title.rsplit(": ", 1)
-		found = re.match(r"(\S+) s with callees, (\S+) s own, (\S+) calls, imbalance (\S+) %", numbers)
+		found = re.match(r"(\S+) s with callees, (\S+) s own, (\S+) calls?, imbalance (\S+) %", numbers)
 		is_ = [float(n) for n in found.groups()]
 		for s in paths[name]:
 			wanted = [s["t_incl_s"], s["t_excl_s"], s["calls"], s["imbalance_percent"]]

@@ -15,15 +15,16 @@
 static const struct factor {
 	const char *key, *title;
 	unsigned depth;
+	bool of_nodes; /* nothing is told of one node */
 } factors[] = {
-	{"parallel", "Parallel", 0},
-	{"load_balance", "Load balance", 1},
-	{"load_balance_in_nodes", "in nodes", 2},
-	{"load_balance_between_nodes", "between nodes", 2},
-	{"communication", "Communication", 1},
-	{"openmp", "OpenMP", 1},
-	{"openmp_load_balance", "Load balance", 2},
-	{"openmp_communication", "Communication", 2},
+	{"parallel", "Parallel", 0, false},
+	{"load_balance", "Load balance", 1, false},
+	{"load_balance_in_nodes", "in nodes", 2, true},
+	{"load_balance_between_nodes", "between nodes", 2, true},
+	{"communication", "Communication", 1, false},
+	{"openmp", "OpenMP", 1, false},
+	{"openmp_load_balance", "Load balance", 2, false},
+	{"openmp_communication", "Communication", 2, false},
 };
 
 static const struct value *factor_of(const struct page_run *run, const struct factor *f)
@@ -33,9 +34,15 @@ static const struct value *factor_of(const struct page_run *run, const struct fa
 	return value_member(run->all, e, f->key);
 }
 
+static bool has_factor(const struct page_run *run, const struct factor *f)
+{
+	return isfinite(value_real(factor_of(run, f))) &&
+	       (!f->of_nodes || value_real_of(run->all, json_tree_root(run->all), "nodes") > 1.0);
+}
+
 static bool some_have(const struct pages *p, const struct factor *f)
 {
-	return ANY(k, p->n_runs, isfinite(value_real(factor_of(&p->runs[k], f))));
+	return ANY(k, p->n_runs, has_factor(&p->runs[k], f));
 }
 
 bool page_efficiency_has(const struct pages *p)

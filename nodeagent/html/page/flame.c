@@ -155,10 +155,11 @@ static void put_frame(
 	char *shown = text_short(name, NAME_COLUMNS), *title;
 	char *other = t->other ? page_difference_title(t->other, f->row) : NULL;
 
-	title = xasprintf("%s: %s s with callees, %s s own, %s calls, imbalance %s %%%s", shown,
+	title = xasprintf("%s: %s s with callees, %s s own, %s %s, imbalance %s %%%s", shown,
 		value_exact(value_member(all, f->row, "t_incl_s"), incl) ?: "-",
 		value_exact(value_member(all, f->row, "t_excl_s"), own) ?: "-",
 		value_exact(value_member(all, f->row, "calls"), calls) ?: "-",
+		value_real_of(all, f->row, "calls") == 1.0 ? "call" : "calls",
 		value_exact(value_member(all, f->row, "imbalance_percent"), uneven) ?: "-",
 		other ?: "");
 	html_open(h, "g", "class", t->other ? page_difference_class(t->other, f->row) : "f", NULL);

@@ -28,6 +28,12 @@ static char *joined_values(
 	return text;
 }
 
+/* Of these a number of 0 says that there is none. */
+static bool is_none(const char *key, const struct value *v)
+{
+	return !strcmp(key, "every") && value_real(v) <= 0.0;
+}
+
 static void put_value(struct html *h, const struct json_tree *all, const char *key,
 	const struct value *v, bool head)
 {
@@ -36,6 +42,10 @@ static void put_value(struct html *h, const struct json_tree *all, const char *k
 	switch (value_kind(v)) {
 	case VALUE_INTEGER:
 	case VALUE_REAL:
+		if (is_none(key, v)) {
+			html_cell(h, "", head);
+			break;
+		}
 		shown = words_of_number(key, v);
 		html_number(h, value_exact(v, exact), shown);
 		free(shown);

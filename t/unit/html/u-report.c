@@ -352,6 +352,40 @@ START_TEST(many_ranks)
 }
 END_TEST
 
+/* Of one node nothing is told of the balance between nodes; of two it is. */
+START_TEST(efficiency_of_nodes)
+{
+	struct profile *p = profile_new();
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->ranks = p->world_size = p->threads = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		ADD_ELEMENT(p, agents)->host = xasprintf("n%u", i);
+		*ADD_ELEMENT(p, rank_ranges) =
+			(struct profile_rank_range){i, i, xasprintf("n%u", _i ? i : 0)};
+		*ADD_ELEMENT(p, rank_times) = (struct profile_rank_time){.rank = i,
+			.flags = RANK_HAS_MPI | RANK_LEFT_INIT | RANK_ENTERED_FINALIZE,
+			.threads = 1,
+			.team_threads = 1,
+			.end_ns = 2000000000,
+			.useful_ns = 1000000000,
+			.mpi_ns = 1000000000,
+			.all_useful_ns = 1000000000,
+			.team_useful_ns = 1000000000,
+			.team_most_ns = 1000000000,
+			.all_mpi_ns = 1000000000};
+	}
+	p->n_agents = _i ? 2 : 1;
+	text = page_of(p);
+	ck_assert_ptr_nonnull(strstr(text, "Load balance"));
+	ck_assert(!strstr(text, "between nodes") == !_i);
+	free(text);
+	p->n_agents = 2;
+	profile_free(p);
+}
+END_TEST
+
 static double number_behind(const char *at, const char *text)
 {
 	const char *found = strstr(at, text);
@@ -388,6 +422,7 @@ START_TEST(callees_have_more)
 	text = page_of(p);
 	at = strstr(text, "<svg id=\"flame\"");
 	ck_assert_ptr_nonnull(at);
+	ck_assert_ptr_nonnull(strstr(at, " s own, 1 call, imbalance"));
 	for (int i = 0; i < 4; i++) {
 		at = strstr(at, "class=\"f\"") + 1;
 		ck_assert_double_le(
@@ -456,6 +491,7 @@ int main(void)
 	tcase_add_test(c, long_names);
 	tcase_add_test(c, many_paths);
 	tcase_add_test(c, many_ranks);
+	tcase_add_loop_test(c, efficiency_of_nodes, 0, 2);
 	tcase_add_test(c, callees_have_more);
 	tcase_add_loop_test(c, two_runs, 0, 20);
 	tcase_add_test(c, nothing_at_all);
