@@ -164,7 +164,7 @@ char *loop_cause_text(const struct report *r, const struct main_loop *l, const s
 	case LOOP_WAIT:
 		return xasprintf("waits %s longer", quantity_seconds(s->cause_s).text);
 	case LOOP_TRANSFER:
-		return xasprintf("%s %s longer", l->has_waits ? "transfer" : "in MPI",
+		return xasprintf("in MPI%s %s longer", l->has_waits ? ", not for a late rank," : "",
 			quantity_seconds(s->cause_s).text);
 	default:
 		return NULL;

@@ -358,6 +358,13 @@ bool loop_kind_is_usual(const struct loop_kind *k)
 	return k->n >= KIND_STEPS;
 }
 
+double loop_usual_s(const struct main_loop *l, const struct loop_step *s)
+{
+	const struct loop_kind *k = &l->kinds[s->kind];
+
+	return loop_kind_is_usual(k) ? k->median : l->median;
+}
+
 static bool has_waits(const struct profile *p)
 {
 	return ANY(i, p->n_rank_times, p->rank_times[i].flags & RANK_HAS_WAITS);

@@ -111,6 +111,8 @@ struct main_loop {
 
 /* False if the kind has fewer than three steps: these are exceptions. */
 bool loop_kind_is_usual(const struct loop_kind *k);
+/* The median of the kind of a step, or of all steps where the kind is an exception. */
+double loop_usual_s(const struct main_loop *l, const struct loop_step *s);
 
 /* "rank 3 worked 400 ms longer in output": the cause of a slow step; the caller frees. NULL: it is
  * not known. */

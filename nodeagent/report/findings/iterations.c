@@ -12,10 +12,8 @@ static double lost_in(const struct main_loop *l)
 
 	for (size_t i = 0; i < l->n_slow; i++) {
 		const struct loop_step *at = &l->steps[l->slow[i]];
-		const struct loop_kind *k = &l->kinds[at->kind];
-		const double usual = loop_kind_is_usual(k) ? k->median : l->median;
 
-		s += fmax(0.0, at->mean - usual) * (double)at->n * at->ranks;
+		s += fmax(0.0, at->mean - loop_usual_s(l, at)) * (double)at->n * at->ranks;
 	}
 	return s;
 }
@@ -28,10 +26,11 @@ static void say_slow(const struct facts *facts, struct finding *f, const struct 
 
 	finding_say(f,
 		"%zu of %" PRIu64 " iterations %s %s %s far longer than others of their kind, by "
-		"%s; the longest, number %" PRIu64 ", took %s%s%s.",
+		"%s; the longest, number %" PRIu64 ", took %s in place of %s%s%s.",
 		l->n_slow, l->n, l->is_separated ? "between calls of" : "of", path,
 		l->n_slow == 1 ? "is" : "are", amount_of(facts, f->seconds).text, longest->at,
-		quantity_seconds(longest->most).text, why ? ": " : "", why ?: "");
+		quantity_seconds(longest->most).text,
+		quantity_seconds(loop_usual_s(l, longest)).text, why ? ": " : "", why ?: "");
 	prove_stack(f, facts->r, l->stack);
 	prove_count(f, "iterations", l->n);
 	prove_count(f, "slow", l->n_slow);

@@ -287,21 +287,30 @@ START_TEST(causes)
 	has(text, "in MPI 120 ms longer");
 	has(text, "rank 1 was not running 86 %");
 	free(text);
+	for (uint32_t i = 0; i < 2; i++)
+		*ADD_ELEMENT(p, rank_times) = (struct profile_rank_time){
+			.rank = i, .flags = RANK_HAS_WAITS, .threads = 1, .team_threads = 1};
+	main_loop_done(&l);
+	make();
+	text = summary();
+	has(text, "waiting for others 59 %, otherwise in MPI 28 %, without a CPU 8 %");
+	has(text, "in MPI, not for a late rank, 120 ms longer");
+	free(text);
 	run_of(17)->busy_queued_ns = 9 * MS;
 	run_of(17)->busy_asleep_ns = 60 * MS;
 	run_of(17)->busy_stack = 3 + 1;
 	main_loop_done(&l);
 	make();
 	text = summary();
-	has(text, "rank 1 slept or was blocked 75 % in sub |");
+	has(text, "rank 1 slept or was blocked 75 % in sub ");
 	free(text);
 	run_of(17)->busy_queued_ns = 64 * MS;
 	run_of(17)->busy_asleep_ns = 5 * MS;
 	main_loop_done(&l);
 	make();
 	text = summary();
-	has(text, "rank 1 waited for a CPU 80 % in sub |");
-	has(text, "rank 1 worked 40.0 ms longer in sub |");
+	has(text, "rank 1 waited for a CPU 80 % in sub ");
+	has(text, "rank 1 worked 40.0 ms longer in sub ");
 	free(text);
 }
 END_TEST
@@ -339,8 +348,13 @@ START_TEST(in_json_and_summary)
 	text = summary();
 	has(text, "Iterations of step < main: 20 on each of 2 ranks, 220 ms, 9 % of it in "
 		  "MPI");
-	has(text, "Kinds: 19 of 10.0 ms at 90 %; 1 other");
-	has(text, "|         7 |");
+	has(text, "Kinds: 19 iterations of 10.0 ms, efficiency 90 %; 1 other");
+	has(text, "| Iteration | Longest[ms] | of rank | Usual[ms] |");
+	has(text, "|         7 |      30.000 |       0 |    10.000 |");
+	free(text);
+	p->world_size = 0;
+	text = summary();
+	has(text, "Iterations of step < main: 20 on each of 2 processes, ");
 	free(text);
 }
 END_TEST
