@@ -19,6 +19,15 @@ void attach_choose(struct attach_choice *c, int pid)
 	c->n++;
 }
 
+static void note_refusal(struct attach_choice *c, char *why)
+{
+	if (c->n_refused < ATTACH_REASONS)
+		c->refused[c->n_refused] = why;
+	else
+		free(why);
+	c->n_refused++;
+}
+
 static bool runs_program(int pid, const char *name)
 {
 	char path[64], to[PATH_MAX], comm[16];
@@ -62,9 +71,10 @@ void attach_choose_all(struct attach_choice *c)
 			!is_wanted(c, pid))
 			continue;
 		why = attach_refusal(pid);
-		if (!why)
+		if (why)
+			note_refusal(c, why);
+		else
 			attach_choose(c, pid);
-		free(why);
 	}
 	if (d)
 		closedir(d);

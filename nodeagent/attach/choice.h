@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define ATTACH_REASONS 3
+
 /* What the user wishes, at most one of name, job and user; begins as zeros otherwise. */
 struct attach_choice {
 	const char *name; /* of the program */
@@ -14,14 +16,16 @@ struct attach_choice {
 	bool user;	  /* all processes of this user */
 	char *pids;	  /* pids that were chosen, with a comma behind each; or NULL */
 	size_t n;
+	size_t n_refused;	       /* that fit the wish and cannot be taken */
+	char *refused[ATTACH_REASONS]; /* why the first of them cannot: attach_refusal() */
 };
 
 /* Adds this process. */
 void attach_choose(struct attach_choice *c, int pid);
 
 /*
- * Chooses all processes of this user that fit the wish; leaves out, without a message, those that
- * cannot be taken.
+ * Chooses all processes of this user that fit the wish; what cannot be taken goes to refused[],
+ * which belongs to the choice.
  */
 void attach_choose_all(struct attach_choice *c);
 

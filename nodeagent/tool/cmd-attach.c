@@ -126,7 +126,16 @@ static bool take_option(struct agent_words *w, struct attach_choice *c, int k)
 	return true;
 }
 
-static int nothing_to_attach(const struct attach_choice *c, bool named)
+/* Of all processes of a user many cannot be taken, as a matter of course. */
+static void say_refused(const struct attach_choice *c)
+{
+	for (size_t i = 0; !c->user && i < c->n_refused && i < ATTACH_REASONS; i++)
+		complain("%s", c->refused[i]);
+	if (!c->user && c->n_refused > ATTACH_REASONS)
+		complain("%zu more processes cannot be looked at", c->n_refused - ATTACH_REASONS);
+}
+
+static void say_nothing(const struct attach_choice *c, bool named)
 {
 	if (c->name)
 		complain("no process of yours that can be looked at runs %s", c->name);
@@ -136,7 +145,6 @@ static int nothing_to_attach(const struct attach_choice *c, bool named)
 			c->job);
 	else if (!named)
 		complain("no process of yours can be looked at");
-	return 1;
 }
 
 int cmd_attach(int argc, char **argv)
@@ -169,7 +177,10 @@ int cmd_attach(int argc, char **argv)
 	if (!named)
 		attach_choose_all(&c);
 	if (!c.n && !in_step)
-		return nothing_to_attach(&c, named);
+		say_nothing(&c, named);
+	say_refused(&c);
+	if (!c.n && !in_step)
+		return 1;
 	if (in_step)
 		agent_words_add(&w, xstrdup("--in-step"));
 	agent_words_add(&w, xasprintf("--attach=%s", c.n ? c.pids : ""));

@@ -211,16 +211,20 @@ test_expect 'what cannot be taken is said in a sentence, and the rest is taken' 
 	done'
 
 test_expect 'a process that is traced already is refused, with what shows it' '
-	"$AGENT" -q --session mine --preload -- "$BIN/shares" serial 1000000 >/dev/null &
+	cp "$BIN/shares" "$BIN/is-traced"
+	"$AGENT" -q --session mine --preload -- "$BIN/is-traced" serial 1000000 >/dev/null &
 	agent=$!
-	limit sh -c "until pid=\$(pgrep -P $agent -x shares) && grep -q memfd:vftr-control /proc/\$pid/maps; do :; done"
+	limit sh -c "until pid=\$(pgrep -P $agent -x is-traced) && grep -q memfd:vftr-control /proc/\$pid/maps; do :; done"
 	test_rc=0
-	"$VFTR" attach "$(pgrep -P "$agent" -x shares)" 2>said || test_rc=$?
-	kill "$(pgrep -P "$agent" -x shares)"
+	"$VFTR" attach "$(pgrep -P "$agent" -x is-traced)" 2>said || test_rc=$?
+	"$VFTR" attach -s 1 -n is-traced 2>by_name || true
+	kill "$(pgrep -P "$agent" -x is-traced)"
 	wait "$agent" || true
 	is 1 "$test_rc"
 	has said "is traced already"
-	has said "vftr where"'
+	has said "vftr where"
+	has by_name "no process of yours that can be looked at runs is-traced"
+	has by_name "is traced already"'
 
 test_if "command -v mpirun.openmpi mpicc.openmpi" "no Open MPI" 'with its mpirun all ranks of a job are shown' '
 	mpicc.openmpi -O2 -o "$BIN/ranks" "$T/stack/app-attached-mpi.c"
