@@ -163,12 +163,13 @@ static char *number_text(double value)
 	return xasprintf("%.3g", value);
 }
 
-/* "p^1/2 * log2(p)"; the caller frees. */
+/* "p^(1/2) * log2(p)"; the caller frees. */
 static char *term_text(const struct fit *f, const char *parameter)
 {
 	const char *power = fit_powers[f->power].text, *square = f->logarithm > 1 ? "^2" : "";
 	char *first = !f->power			? xstrdup("")
 		      : strcmp(power, "1") == 0 ? xstrdup(parameter)
+		      : strchr(power, '/')	? xasprintf("%s^(%s)", parameter, power)
 						: xasprintf("%s^%s", parameter, power);
 	char *text = f->logarithm ? xasprintf("%s%slog2(%s)%s", first, f->power ? " * " : "",
 					    parameter, square)
