@@ -24,6 +24,14 @@ test_expect 'each class is a row, with those between that did not occur' '
 	! grep -n ".\{81\}" text >&2 || exit 1
 	! grep -n " \$" text >&2'
 
+test_expect 'without MPI these are processes' '
+	sed "s/\"ranks\":4/\"ranks\":1,\"processes\":1,\"unranked\":1/" sizes.json >alone.json
+	"$VFTR" histogram alone.json >text
+	has text "Message sizes of alone.json (1 process)"
+	"$VFTR" diff alone.json sizes.json >text
+	has text "1 process,"
+	has text "4 ranks,"'
+
 test_expect 'one direction only, and bytes instead of messages' '
 	"$VFTR" histogram --send sizes.json >text
 	hasnt text Receives

@@ -36,6 +36,7 @@ struct diff_profile {
 	char *tags;	  /* of the run, words KEY=VALUE (base/words.h), or NULL */
 	const char *kind; /* "node profile": what the file is, static */
 	uint64_t ranks;
+	bool has_no_mpi; /* the ranks are processes */
 	double runtime_s;
 	double rounded_s; /* rounding error of times in logs; else 0 */
 	/* hashes are of the names as linkers know them; else of the path as printed */

@@ -162,6 +162,7 @@ static void read_start(struct reading *r)
 static void read_members(struct reading *r)
 {
 	struct json_in *j = &r->j;
+	uint64_t processes = 0, unranked = 0;
 	const char *key;
 
 	json_in_object(j);
@@ -174,6 +175,10 @@ static void read_members(struct reading *r)
 						"old or too new for");
 		} else if (!strcmp(key, "ranks")) {
 			r->p->ranks = json_in_uint(j);
+		} else if (!strcmp(key, "processes")) {
+			processes = json_in_uint(j);
+		} else if (!strcmp(key, "unranked")) {
+			unranked = json_in_uint(j);
 		} else if (!strcmp(key, "runtime_s")) {
 			r->p->runtime_s = json_in_real(j);
 		} else if (!strcmp(key, "started")) {
@@ -184,6 +189,7 @@ static void read_members(struct reading *r)
 			json_in_skip(j);
 		}
 	}
+	r->p->has_no_mpi = processes && unranked == processes;
 }
 
 int diff_read_json(FILE *f, struct diff_profile *p, char **error)

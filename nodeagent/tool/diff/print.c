@@ -56,9 +56,10 @@ static void print_side(FILE *f, char letter, const struct diff_profile *p, bool 
 {
 	char *file = text_plain(p->file);
 
-	fprintf(f, "%c: %s (%s, %" PRIu64 " rank%s, %.3f s, %zu %s)\n", letter, file, p->kind,
-		p->ranks, p->ranks == 1 ? "" : "s", p->runtime_s, p->n_stacks,
-		things(function, p->n_stacks));
+	fprintf(f, "%c: %s (%s, %" PRIu64 " %s, %.3f s, %zu %s)\n", letter, file, p->kind, p->ranks,
+		p->has_no_mpi ? one_or_many(p->ranks, "process", "processes")
+			      : one_or_many(p->ranks, "rank", "ranks"),
+		p->runtime_s, p->n_stacks, things(function, p->n_stacks));
 	free(file);
 	print_tags(f, p->tags);
 }

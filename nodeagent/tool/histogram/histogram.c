@@ -68,6 +68,7 @@ static void read_class(struct json_in *j, struct histogram *h)
 
 static char *read_json(FILE *f, struct histogram *h)
 {
+	uint64_t processes = 0, unranked = 0;
 	bool found = false;
 	struct json_in j;
 	const char *key;
@@ -78,6 +79,10 @@ static char *read_json(FILE *f, struct histogram *h)
 	while ((key = json_in_member(&j))) {
 		if (!strcmp(key, "ranks")) {
 			h->ranks = json_in_uint(&j);
+		} else if (!strcmp(key, "processes")) {
+			processes = json_in_uint(&j);
+		} else if (!strcmp(key, "unranked")) {
+			unranked = json_in_uint(&j);
 		} else if (!strcmp(key, "message_sizes")) {
 			found = true;
 			json_in_array(&j);
@@ -88,6 +93,7 @@ static char *read_json(FILE *f, struct histogram *h)
 		}
 	}
 	error = json_in_end(&j);
+	h->has_no_mpi = processes && unranked == processes;
 	if (!error && !found)
 		error = xstrdup("it has no message sizes; is it a profile of vftr?");
 	return error;
@@ -100,6 +106,7 @@ static int read_vfp(const char *file, struct histogram *h, char **error)
 	if (!p)
 		return -1;
 	h->ranks = p->ranks;
+	h->has_no_mpi = !p->world_size;
 	EACH(const struct profile_size, s, p->sizes, p->n_sizes) {
 		if (s->log2 >= HISTOGRAM_CLASSES)
 			continue;
@@ -260,8 +267,9 @@ void histogram_print(const struct histogram *h, const struct histogram_view *v, 
 	unsigned first, last;
 	const uint64_t most = histogram_range(h, v, &first, &last);
 
-	fprintf(f, "Message sizes of %s (%" PRIu64 " rank%s)\n", file, h->ranks,
-		h->ranks == 1 ? "" : "s");
+	fprintf(f, "Message sizes of %s (%" PRIu64 " %s)\n", file, h->ranks,
+		h->has_no_mpi ? one_or_many(h->ranks, "process", "processes")
+			      : one_or_many(h->ranks, "rank", "ranks"));
 	free(file);
 	if (!most) {
 		fputs("   no messages\n", f);

@@ -16,6 +16,7 @@ enum histogram_way { HISTOGRAM_SENDS, HISTOGRAM_RECEIVES, HISTOGRAM_WAYS };
 struct histogram {
 	char *file; /* as named */
 	uint64_t ranks;
+	bool has_no_mpi; /* these are processes */
 	uint64_t messages[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
 	uint64_t bytes[HISTOGRAM_WAYS][HISTOGRAM_CLASSES];
 };
