@@ -243,7 +243,7 @@ static void judge_dropped(struct patient *p)
 		"stands before the objects");
 	diagnose(p->d, FINDING_DO,
 		"put -lvftrace after the objects, or link with -Wl,--no-as-needed, or "
-		"run it under `vftr run --preload --'");
+		"run it under `vftr run --'");
 }
 
 static void judge_dynamic(struct patient *p)
@@ -267,7 +267,7 @@ static void judge_dynamic(struct patient *p)
 			p->ours->name);
 		diagnose(p->d, FINDING_DO,
 			"put -lvftrace before -lc and after the objects, or run it under "
-			"`vftr run --preload --'");
+			"`vftr run --'");
 	} else {
 		diagnose(p->d, FINDING_NO, "its hooks are those of %s, another tool",
 			p->provider == p->self ? "the program itself" : p->provider->path);

@@ -72,7 +72,7 @@ test_expect 'a library dropped by --as-needed is noticed' '
 	has said "it is not linked with libvftrace"
 	has said "__cyg_profile_func_enter@GLIBC"
 	has said "--no-as-needed"
-	has said "run it under \`vftr run --preload --"'
+	has said "run it under \`vftr run --"'
 
 test_if '[ -z "$SANITIZE" ]' 'the runtime of a sanitizer must be loaded first' \
 	'a preloaded library counts' '
