@@ -18,7 +18,8 @@
 #define ACTIVITY_COLUMNS 30
 
 /* Bit of columns: clocks of nodes differ, or some calls stand for others. */
-#define WITH_ERRORS 1u
+#define WITH_ERRORS   1u
+#define WITH_ACTIVITY 2u /* some row has one: of who holds a lock none is known */
 
 /* ---- in the log -------------------------------------------------------------------------- */
 
@@ -122,7 +123,8 @@ static const struct column place_columns[] = {
 	PLACE("Calls", NULL, COUNT, calls),
 	PLACE("Waited in", NULL, PATH, stack, .left = true),
 	COLUMN_GET("For", NULL, MADE, made, place_late, .left = true),
-	COLUMN_GET("Which was in ~", NULL, MADE, made, place_activity, .left = true, .spare = true),
+	COLUMN_GET("Which was in ~", NULL, MADE, made, place_activity, .left = true, .spare = true,
+		.only = WITH_ACTIVITY),
 };
 static const struct list place_list = LIST_OF(place_columns, struct wait_place);
 
@@ -146,7 +148,8 @@ static const struct column cause_columns[] = {
 	CAUSE("Calls", NULL, COUNT, calls),
 	COLUMN_GET("Most", NULL, TEXT, text, cause_title, .left = true),
 	CAUSE("of these in", NULL, PATH, stack, .left = true),
-	COLUMN_GET("It was in ~", NULL, MADE, made, cause_activity, .left = true),
+	COLUMN_GET("It was in ~", NULL, MADE, made, cause_activity, .left = true,
+		.only = WITH_ACTIVITY),
 };
 static const struct list cause_list = LIST_OF(cause_columns, struct wait_cause);
 
@@ -201,6 +204,8 @@ static void print_causes_rest(FILE *f, const struct waits *w, size_t shown)
 static void print_waits(
 	FILE *f, const struct report *r, const struct waits *w, uint64_t places, uint64_t causes)
 {
+	const size_t n_places = rows_shown(places, w->n_places),
+		     n_causes = rows_shown(causes, w->n_causes);
 	const struct sum ranks = {
 		"Waiting for other ranks", w->rank_ns, "the time in MPI", w->mpi_ns};
 	const struct sum locks = {
@@ -216,12 +221,16 @@ static void print_waits(
 	print_waits_missing(f, r->p);
 	if (locks.ns)
 		print_sum(f, r, &locks);
-	print_first(f, r, &place_list, w->error_ns ? WITH_ERRORS : 0, w->places, w->n_places,
-		rows_shown(places, w->n_places));
-	columns_rest(f, w->n_places - rows_shown(places, w->n_places), "place", "places");
+	print_first(f, r, &place_list,
+		(w->error_ns ? WITH_ERRORS : 0) |
+			(ANY(i, n_places, w->places[i].most.ns > 0.0) ? WITH_ACTIVITY : 0),
+		w->places, w->n_places, n_places);
+	columns_rest(f, w->n_places - n_places, "place", "places");
 	fputs("\nWho made others wait\n", f);
-	print_first(f, r, &cause_list, 0, w->causes, w->n_causes, rows_shown(causes, w->n_causes));
-	print_causes_rest(f, w, rows_shown(causes, w->n_causes));
+	print_first(f, r, &cause_list,
+		ANY(i, n_causes, w->causes[i].activity.ns > 0.0) ? WITH_ACTIVITY : 0, w->causes,
+		w->n_causes, n_causes);
+	print_causes_rest(f, w, n_causes);
 }
 
 /* late: as of waits_of(). */
