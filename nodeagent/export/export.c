@@ -234,9 +234,22 @@ static void tell_interval(struct vfd_file **files, size_t n)
 	for (size_t i = 0; i < n; i++)
 		longest = MAX(longest, vfd_facts(files[i])->interval_ns);
 	if (longest)
-		complain("sampled every %g ms: of calls shorter than that only some are shown, "
-			 "drawn at random, with the time of all",
+		complain("sampled every %g ms: of shorter calls only a random selection is shown, "
+			 "which stands for the time of all",
 			(double)longest / 1e6);
+}
+
+/* Of those that --time-filter left out, or the size of the files. */
+static void tell_left_out(struct vfd_file **files, size_t n)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < n; i++)
+		calls += vfd_facts(files[i])->thinned_calls;
+	if (calls)
+		complain("%llu %s not in the time line: too short for --time-filter, or for the "
+			 "size of the file; the profile has all",
+			(unsigned long long)calls, one_or_many(calls, "call is", "calls are"));
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -291,6 +304,8 @@ int export_run(const struct export_format *format, const struct export_options *
 	}
 	if (!x.error && !o->quiet)
 		tell_interval(files, n);
+	if (!x.error && !o->quiet)
+		tell_left_out(files, n);
 	free(x.error);
 	export_model_free(&x);
 	leave_signals(&before);

@@ -133,7 +133,8 @@ test_expect '--time-filter: short calls are not in the time line, and no call is
 	rm -rf out
 	limit "$VFTR" run -q -o out --trace --time-filter 50ms -- "$BIN/time"
 	is "3 lasting<main<init 1 main<init 3 mark<marked<main<init 3 marked<main<init 153 tiny<lasting<main<init 3 tiny<main<init " "$(stacks)"
-	"$VFTR" export out -f chrome -o x.json
+	"$VFTR" export out -f chrome -o x.json 2>err
+	has err "156 calls are not in the time line: too short for --time-filter"
 	is "3 lasting 1 main 3 mark 3 marked" "$(jq -r ".traceEvents[] | select(.ph == \"B\") | .name" x.json |
 		sort | uniq -c | sed "s/^ *//" | paste -sd " ")"
 	is 10 "$(jq "[.traceEvents[] | select(.ph == \"E\")] | length" x.json)"

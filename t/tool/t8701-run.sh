@@ -234,7 +234,7 @@ test_expect 'export says what it has made, where to open it, and what an interva
 	is "" "$(cat err)"
 	status_of 3 run -q --trace -k sampling.sample_interval=0.005 -- "$BIN/end" exit3
 	"$VFTR" export vftr-end-last --format chrome 2>err
-	has err "sampled every 5 ms: of calls shorter than that"'
+	has err "sampled every 5 ms: of shorter calls only a random selection is shown"'
 
 for mpi in $(mpi_list); do
 	test_expect "$mpi: linked and unlinked programs, one folder of the job" "
