@@ -878,10 +878,12 @@ static void warn_counted(const struct host *host, struct profile *out)
 		return;
 	names = counted_names(host, n);
 	profile_warn(out,
-		"%s %s counted and not timed%s from %.3f s on: %s calls are exact, %s estimated%s",
+		"%s %s counted and not timed%s from %.3f s on: %s calls are exact%s, %s "
+		"estimated%s",
 		names, n == 1 ? "was" : "were", n == 1 ? "" : ", the first",
 		1e-9 * (double)clocks_ns(&host->clocks, from - host->first_start_ticks),
 		n == 1 ? "its" : "their",
+		strcmp(host->conf->shm_when_full, "drop") ? "" : " but for lost ones",
 		n == 1 ? "its time from then on is" : "their times from then on are",
 		isnan(conf_count_tiny(host->conf)) ? ""
 						   : "; -k overhead.count_tiny=null times all");
