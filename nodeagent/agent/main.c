@@ -620,11 +620,25 @@ static void parse_all(
 	}
 }
 
+/* Whoever runs us under an agent of his own has given us its session. */
+static bool is_below_another(const struct agent *a)
+{
+	const char *outer = getenv("VFTR_SESSION");
+
+	return a->form == FORM_COMMAND && outer && !strcmp(outer, a->host.session);
+}
+
 /* The session is ours, or this does not return. */
 static void take_session(struct agent *a)
 {
 	char *error = NULL;
 	int taken = session_open(&a->host, &error);
+
+	if (taken == 1 && is_below_another(a))
+		die(OWN_FAILURE,
+			"this command runs under vftr run already: %s (VFTR_SESSION); start it "
+			"without a second one",
+			error);
 
 	/* of several ranks that start one, all but one give way in silence */
 	if (taken == 1 && a->form == FORM_EMBEDDED)
@@ -732,8 +746,10 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		session_leave(&a->host);
 	else
 		session_close(&a->host);
-	if (l->command && !a->host.n_ever && !a->host.conf->off && !getenv("VFTR_OFF"))
+	if (l->command && !a->host.n_ever && !untraced_is_off(a->host.conf))
 		untraced_say(l, a->host.n_refused);
+	else if (l->command && !a->host.n_ever && !a->quiet)
+		untraced_say_off(a->host.conf);
 	nothing = !a->host.n_ever && !a->late_profile;
 	failed = agent_finish(a);
 	if (l->require_profile && a->nothing_traced && a->quiet) /* else the digest says it */
@@ -806,7 +822,7 @@ static void refuse_launcher(const struct agent *a, const struct launch *l)
 	if (a->several && launch_is_distributed(l))
 		die(OWN_FAILURE, "the launcher in COMMAND starts on several nodes: its agents find "
 				 "each other without --peers");
-	if (!l->agent_launcher && !a->several && !a->host.conf->off && !getenv("VFTR_OFF"))
+	if (!l->agent_launcher && !a->several && !untraced_is_off(a->host.conf))
 		why = launcher_refusal(l->command);
 	if (why)
 		die(OWN_FAILURE, "%s", why);

@@ -39,6 +39,8 @@ struct doctor_question {
 const char *doctor_examine(struct diagnosis *d, const struct doctor_question *q);
 void diagnosis_free(struct diagnosis *d);
 
+/* VFTR_OFF if it switches tracing off, as libvftrace reads it, or NULL. */
+const char *doctor_off(void);
 /* A program in this directory or on PATH, else the name itself. The caller frees. */
 char *doctor_find(const char *name);
 /* A file that may be executed. */

@@ -17,17 +17,22 @@
 
 #define AGENT "vftr-node-agent"
 
-static void look_at_switch(struct diagnosis *d)
+const char *doctor_off(void)
 {
 	static const char *const yes[] = {"1", "yes", "on", "true"};
 	const char *off = getenv("VFTR_OFF");
 
-	for (size_t i = 0; off && i < ARRAY_SIZE(yes); i++)
-		if (!strcasecmp(off, yes[i])) {
-			diagnose(
-				d, FINDING_NO, "VFTR_OFF=%s is set: nothing will be recorded", off);
-			diagnose(d, FINDING_DO, "unset VFTR_OFF");
-		}
+	return off && ANY(i, ARRAY_SIZE(yes), !strcasecmp(off, yes[i])) ? off : NULL;
+}
+
+static void look_at_switch(struct diagnosis *d)
+{
+	const char *off = doctor_off();
+
+	if (!off)
+		return;
+	diagnose(d, FINDING_NO, "VFTR_OFF=%s is set: nothing will be recorded", off);
+	diagnose(d, FINDING_DO, "unset VFTR_OFF");
 }
 
 static void look_at_config(struct diagnosis *d, const char *file)

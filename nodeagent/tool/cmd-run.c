@@ -126,6 +126,7 @@ static bool is_good(const struct run_option *o, const char *value)
 struct run_words {
 	struct agent_words keys, others;
 	char *only, *not ; /* patterns so far, or NULL */
+	bool quiet;
 };
 
 /* The list that an option adds patterns to, or NULL. */
@@ -156,6 +157,7 @@ static bool add_option(struct run_words *w, const struct run_option *o)
 		return false;
 	if (!strcmp(o->name, PROGRAMS)) /* it is for the processes, which inherit it */
 		return !setenv("VFTR_PROGRAMS", optarg, 1);
+	w->quiet |= o->letter == 'q';
 	value = optarg ? optarg : "";
 	if (o->keys[0] && o->has_argument && !is_good(o, value))
 		return false;
@@ -199,7 +201,8 @@ static int read_options(int argc, char **argv, struct run_words *w)
 	return -1;
 }
 
-int cmd_run(int argc, char **argv)
+/* alias: what the command was called by, as a sentence; NULL: run. */
+static int run_as(int argc, char **argv, const char *alias)
 {
 	struct run_words w = {0};
 	struct agent_words *const keys = &w.keys;
@@ -211,6 +214,8 @@ int cmd_run(int argc, char **argv)
 	status = read_options(argc, argv, &w);
 	if (status >= 0)
 		return status;
+	if (alias && !w.quiet)
+		complain("%s", alias);
 	if (optind == argc) {
 		complain("run: say what to run: vftr run [OPTION...] -- COMMAND [ARGUMENTS]");
 		return OWN_FAILURE;
@@ -223,12 +228,16 @@ int cmd_run(int argc, char **argv)
 	return agent_become(keys, "run");
 }
 
+int cmd_run(int argc, char **argv)
+{
+	return run_as(argc, argv, NULL);
+}
+
 /* ---- names that other tools have for it ------------------------------------------------ */
 
 int cmd_stat(int argc, char **argv)
 {
-	complain("stat is another name for `vftr run'");
-	return cmd_run(argc, argv);
+	return run_as(argc, argv, "stat is another name for `vftr run'");
 }
 
 int cmd_record(int argc, char **argv)
@@ -236,10 +245,9 @@ int cmd_record(int argc, char **argv)
 	static char trace[] = "--trace";
 	struct agent_words w = {0};
 
-	complain("record is another name for `vftr run --trace'");
 	agent_words_add(&w, argv[0]);
 	agent_words_add(&w, trace);
 	for (int i = 1; i < argc; i++)
 		agent_words_add(&w, argv[i]);
-	return cmd_run((int)w.n, w.v);
+	return run_as((int)w.n, w.v, "record is another name for `vftr run --trace'");
 }

@@ -186,6 +186,12 @@ test_expect 'off: nothing is written, the program runs as ever' '
 	done
 	VFTR_OFF=0 run
 	[ -e logs_all.log ]
+	VFTR_OFF=1 limit "$VFTR" run -- true 2>err
+	is "vftr-node-agent: tracing is off (VFTR_OFF): nothing was recorded" "$(cat err)"
+	limit "$VFTR" run -k off=true -- true 2>err
+	has err "tracing is off (off=true): nothing was recorded"
+	limit "$VFTR" run -q -k off=true -- true 2>err
+	is "" "$(cat err)"
 '
 
 test_expect 'output_directory and outfile_basename' '

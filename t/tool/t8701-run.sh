@@ -222,6 +222,14 @@ test_expect 'tools take the folder, or the link to it' '
 	"$VFTR" diff again $L >diff
 	has diff "node profile"'
 
+test_expect 'vftr run below vftr run is refused with the reason; stat is silent where it is to be' '
+	status_of 125 limit "$VFTR" run -q -o outer -- "$VFTR" run -o inner -- true 2>err
+	has err "this command runs under vftr run already"
+	limit "$VFTR" stat -q -o named -k off=true -- true 2>err
+	is "" "$(cat err)"
+	limit "$VFTR" stat -o named -k off=true -- true 2>err
+	has err "stat is another name for"'
+
 test_expect 'export says what it has made, where to open it, and what an interval hides' '
 	cd tools
 	"$VFTR" export $PWD/vftr-end-last --format perfetto 2>err

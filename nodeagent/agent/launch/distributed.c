@@ -428,8 +428,10 @@ int launch_distributed(struct agent *a, const struct launch *l, const char *conf
 	wait_for_command(&f);
 	made = salvage(
 		a, f.hosts->names, !wait_for_agents(&f, 2 * a->host.conf->agent_deadline_s + 10));
-	if (load_acquire(&f.untraced) && !a->host.conf->off && !getenv("VFTR_OFF"))
+	if (load_acquire(&f.untraced) && !untraced_is_off(a->host.conf))
 		untraced_say(l, 0); /* their own agents have told of others */
+	else if (load_acquire(&f.untraced) && !a->quiet)
+		untraced_say_off(a->host.conf);
 	arguments_free(&agents);
 	return !made || load_acquire(&f.untraced);
 }

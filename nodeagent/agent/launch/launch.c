@@ -496,7 +496,7 @@ void launch_supervised(const struct agent *a, const struct launch *l, const char
 		a->host.conf->agent_deadline_s < IDLE_S ? a->host.conf->agent_deadline_s : IDLE_S;
 	if (a->several)
 		s.patience_s = 2 * a->host.conf->agent_deadline_s + IDLE_S;
-	if (!a->several && !launch_is_distributed(l) && !a->host.conf->off && !getenv("VFTR_OFF"))
+	if (!a->several && !launch_is_distributed(l) && !untraced_is_off(a->host.conf))
 		untraced_elsewhere(l);
 	if (supervise(&s))
 		die(OWN_FAILURE, "cannot start the agent: %s", strerror(errno));

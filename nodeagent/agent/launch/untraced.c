@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conf/conf.h"
 #include "nodeagent/doctor/doctor.h"
 #include "nodeagent/agent/launch/launch.h"
 #include "nodeagent/agent/launch/launcher-slurm.h"
@@ -34,6 +35,18 @@ void untraced_elsewhere(const struct launch *l)
 			 "--in-step -- PROGRAM instead",
 			job, nodes, launcher_program(l->command));
 	free(job);
+}
+
+bool untraced_is_off(const struct conf *conf)
+{
+	return conf->off || doctor_off();
+}
+
+void untraced_say_off(const struct conf *conf)
+{
+	if (untraced_is_off(conf))
+		complain("tracing is off (%s): nothing was recorded",
+			conf->off ? "off=true" : "VFTR_OFF");
 }
 
 static void say_lines(const struct diagnosis *d)
