@@ -20,8 +20,9 @@ PATH=$PWD/tools:$BUILD/bin:$PATH
 export PATH
 cp "$T/demo/heat.c" .
 
-# The page as its readers see it, so that quotes and backslashes are tested, too.
+# The page as its readers see it, so that quotes and backslashes are tested, too; a command may have several lines.
 mandoc -T ascii -O width=500 "$TOP/man/vftr-tutorial.7" | sed 's/.\x08//g' |
+	sed -e :a -e '/\\$/N; s/\\\n *//; ta' |
 	sed -n 's/^ *\$ //p' >commands
 
 test_expect 'the page has commands' '
