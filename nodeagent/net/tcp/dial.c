@@ -61,7 +61,7 @@ static bool look_up(struct tcp *t, struct tcp_agent *a)
 		why = "the name server does not answer";
 	if (why && !a->lookup_noted) {
 		a->lookup_noted = true;
-		tcp_note(t, a, "the agent at %s is looked for in vain: %s", a->contact->text, why);
+		tcp_note(t, a, "no agent found at %s: %s", a->contact->text, why);
 	}
 	return a->addresses.n > 0;
 }
