@@ -86,7 +86,7 @@ static bool take_at(const char *text, void *to)
 static int show_models(const struct options *o, const struct models *m, int status)
 {
 	if (m->n_points < FIT_POINTS_GOOD)
-		complain("of %zu values of %s, models are a guess: %d and more tell", m->n_points,
+		complain("models from %zu values of %s are a guess; use %d or more", m->n_points,
 			o->models.parameter ? o->models.parameter : "the number of ranks",
 			FIT_POINTS_GOOD);
 	if (o->json)

@@ -101,7 +101,7 @@ test_expect '--csv has the numbers of --json' '
 test_expect 'few points: below 5 a warning, below 3 no model' '
 	"$VFTR" models -m calls p1 p2 p4 p8 >text 2>err
 	grep -q "3 \* p^2" text
-	has err "of 4 values of the number of ranks, models are a guess"
+	has err "models from 4 values of the number of ranks are a guess; use 5 or more"
 	status_of 2 "$VFTR" models p1 p2 p1 >text 2>err
 	has err "these have 2"
 	is "" "$(cat text)"
