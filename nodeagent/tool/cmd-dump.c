@@ -16,7 +16,7 @@ static const char usage[] =
 	"\n"
 	"  -r, --ranks LIST only these ranks, such as 0,2-5\n"
 	"  -f, --from T     only events from then on; T is in seconds since the start of\n"
-	"                   the job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
+	"                   the job, or with a unit: 2.5, 300ms, 40us, 7ns, 2min\n"
 	"  -t, --to T       only events before then\n"
 	"  -R, --round N    only events of this round of a session, from 1\n"
 	"  -H, --header     no calls and messages\n"

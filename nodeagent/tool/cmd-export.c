@@ -33,7 +33,7 @@ static const char usage_tail[] =
 	"                      directory of the sampling files\n"
 	"  -r, --ranks LIST    only these ranks, such as 0,2-5\n"
 	"      --from T        only from then on; T is in seconds since the start of the\n"
-	"                      job, or with a unit: 2.5, 300ms, 40us, 7ns\n"
+	"                      job, or with a unit: 2.5, 300ms, 40us, 7ns, 2min\n"
 	"      --to T          only before\n"
 	"      --round N       only this round of a session, from 1\n"
 	"      --mangled       the linker's names of functions, not short ones\n"
