@@ -326,8 +326,8 @@ static void put_counted(struct digest_lines *l)
 	end_line(l);
 	f = begin_line(l);
 	if (n && l->folder && cost_s > MUCH * l->p->runtime_s)
-		fputs("  to leave them out: compile with what `vftr flags --exclude RUN' prints of "
-		      "the folder below",
+		fputs("  to leave them out: compile with the option that `vftr flags --exclude "
+		      "FOLDER' prints",
 			f);
 	end_line(l);
 }
@@ -419,7 +419,8 @@ static void put_deaths(struct digest_lines *l)
 	else
 		put_end(f, p, p->dead[0].rank, true, p->dead[0].exit_status);
 	if (n > 1)
-		fprintf(f, "%s; %zu ended badly", first_end(p) ? " first" : "", n);
+		fprintf(f, "%s; %zu %s in all ended badly", first_end(p) ? " first" : "", n,
+			p->world_size ? "ranks" : "processes");
 	end_line(l);
 }
 

@@ -40,7 +40,7 @@ for mpi in $mpis; do
 		jq -c .findings $json
 		is load_balance "$(first $json rule)"
 		is 2 "$(first $json evidence.rank)"
-		first $json text | grep -E "^Rank 2 has more work than the others, which costs [0-9.]+ m?s \([0-9.]+ %\): it is in work < chem < step [0-9.]+ x longer than the mean; others wait [0-9.]+ m?s for rank 2 in MPI_Allreduce < residual < step\.\$"
+		first $json text | grep -E "^Rank 2 has more work than the others, which costs [0-9.]+ m?s \([0-9.]+ %\): it spends [0-9.]+ times the mean in work < chem < step; others wait [0-9.]+ m?s for rank 2 in MPI_Allreduce < residual < step\.\$"
 		# each number stands in the row that proves it
 		for told in "which costs [0-9.]* m*s" "others wait [0-9.]* m*s"; do
 			first $json text | grep -o "$told" | sed "s/ ms\$/e-3/; s/ s\$//; s/.* //"

@@ -117,9 +117,9 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 		char *path = short_path(facts->r, c.stack);
 
 		finding_say(f,
-			"%s more work than the others, which costs %s: it is in %s %.1f x longer "
-			"than the mean%s.",
-			who, amount_of(facts, f->seconds).text, path, c.own_s / c.mean_s, waits);
+			"%s more work than the others, which costs %s: it spends %.1f times the "
+			"mean in %s%s.",
+			who, amount_of(facts, f->seconds).text, c.own_s / c.mean_s, path, waits);
 		prove_stack(f, facts->r, c.stack);
 		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
 		free(path);
@@ -161,10 +161,10 @@ static bool look_at_function(const struct facts *facts, struct finding *f)
 	mean_s = s_of(im->sum_ns) / im->members;
 	f->seconds = (s_of(im->max_ns) - mean_s) * im->members;
 	finding_say(f,
-		"Rank %" PRIu32 " has more work than the others, which costs %s: it is in %s "
-		"%s%.1f x longer than the mean.",
-		im->rank, amount_of(facts, f->seconds).text, facts->r->cell[im->name],
-		im->is_bound ? "at least " : "", s_of(im->max_ns) / mean_s);
+		"Rank %" PRIu32 " has more work than the others, which costs %s: it spends "
+		"%s%.1f times the mean in %s.",
+		im->rank, amount_of(facts, f->seconds).text, im->is_bound ? "at least " : "",
+		s_of(im->max_ns) / mean_s, facts->r->cell[im->name]);
 	prove_count(f, "rank", im->rank);
 	prove_text(f, "function", facts->r->shown[im->name]);
 	prove_work(f, "t_max_s", s_of(im->max_ns), "t_avg_s", mean_s);

@@ -113,9 +113,10 @@ bool look_oversubscribed(const struct facts *facts, struct finding *f)
 	f->seconds = loss_of(facts, queued_s);
 	part = part_to_win(facts, queued_s, f->seconds);
 	finding_say(f,
-		"First threads are ready and have no CPU for %s%s; %s %" PRIu32 " for %.0f %% of "
-		"its time.",
-		amount_of(facts, queued_s).text, part, facts->p->world_size ? "rank" : "process",
+		"%s were ready to run but had no CPU for %s%s; %s %" PRIu32 " for %.0f %% of its "
+		"time.",
+		facts->p->world_size ? "Ranks" : "Processes", amount_of(facts, queued_s).text, part,
+		facts->p->world_size ? "rank" : "process",
 		profile_rank_shown(facts->p, c->queued_rank),
 		100.0 * (double)c->most_queued_ns / (double)c->queued_wall_ns);
 	free(part);

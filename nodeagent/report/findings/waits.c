@@ -61,7 +61,7 @@ char *waited_where(const struct facts *facts, const struct waited *w)
 	if (w->stack == PROFILE_NONE)
 		return xstrdup("");
 	path = short_path(facts->r, w->stack);
-	text = xasprintf("%s in %s", w->here_s >= NEARLY_ALL * w->s ? "" : ", most of it", path);
+	text = xasprintf("%s in %s", w->here_s >= NEARLY_ALL * w->s ? "" : ", mostly", path);
 	free(path);
 	return text;
 }
@@ -142,10 +142,10 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 		char *path = short_path(facts->r, c.stack);
 
 		finding_say(f,
-			"Rank %" PRIu32 " makes the others wait %s%s: it is in %s %.1f x longer "
-			"than the mean.",
+			"Rank %" PRIu32 " makes the others wait %s%s: it spends %.1f times the "
+			"mean in %s.",
 			profile_rank_shown(facts->p, late.rank), amount_of(facts, f->seconds).text,
-			where, path, c.own_s / c.mean_s);
+			where, c.own_s / c.mean_s, path);
 		prove_stack(f, facts->r, c.stack);
 		prove_work(f, "t_max_s", c.own_s, "t_avg_s", c.mean_s);
 		free(path);
@@ -171,10 +171,10 @@ bool look_waits(const struct facts *facts, struct finding *f)
 			f, "Ranks wait %s for each other%s.", amount_of(facts, w.s).text, where);
 	else
 		finding_say(f,
-			"Ranks wait %s for each other%s: now for one, now for another; for rank "
-			"%" PRIu32 " %.0f %% of it.",
-			amount_of(facts, w.s).text, where, profile_rank_shown(facts->p, late.rank),
-			100.0 * (double)late.ns / (double)all_ns);
+			"Ranks wait %s for each other%s, for changing ranks; %.0f %% of all waits "
+			"are for rank %" PRIu32 ".",
+			amount_of(facts, w.s).text, where, 100.0 * (double)late.ns / (double)all_ns,
+			profile_rank_shown(facts->p, late.rank));
 	free(where);
 	prove_waited(f, facts, &w);
 	if (late.rank != PROFILE_ELSEWHERE) {

@@ -26,15 +26,25 @@ static bool has_matching(const struct profile *p)
 	       sum_of(m->unmatched_receives, 0, MATCH_REASONS) || m->not_shipped;
 }
 
-/* ", 3 because ..." for each reason. */
-static void print_reasons(FILE *f, const uint64_t *n, uint64_t other_node)
+static const char *reason_text(int reason, bool of_receives)
 {
+	return of_receives && reason == MATCH_NOT_COMPLETED ? "they never completed"
+							    : match_reason_names[reason];
+}
+
+/* ", as ..." if there is one reason; ": 3 as ..., 2 as ..." */
+static void print_reasons(FILE *f, const uint64_t *n, uint64_t other_node, bool of_receives)
+{
+	const uint64_t all = sum_of(n, 0, MATCH_REASONS) + other_node;
 	const char *comma = ": ";
 
 	for (int i = 0; i < MATCH_REASONS; i++) {
 		if (!n[i])
 			continue;
-		fprintf(f, "%s%" PRIu64 " as %s", comma, n[i], match_reason_names[i]);
+		if (n[i] == all)
+			fprintf(f, ", as %s", reason_text(i, of_receives));
+		else
+			fprintf(f, "%s%" PRIu64 " as %s", comma, n[i], reason_text(i, of_receives));
 		comma = ", ";
 	}
 	if (other_node)
@@ -103,12 +113,12 @@ void section_matching_faults(FILE *f, const struct profile *p)
 	if (sends) {
 		fprintf(f, "%" PRIu64 " %s no known receiver", sends,
 			one_or_many(sends, "send has", "sends have"));
-		print_reasons(f, m->unmatched_sends, m->not_shipped);
+		print_reasons(f, m->unmatched_sends, m->not_shipped, false);
 	}
 	if (receives) {
 		fprintf(f, "%" PRIu64 " %s no known sender", receives,
 			one_or_many(receives, "receive has", "receives have"));
-		print_reasons(f, m->unmatched_receives, 0);
+		print_reasons(f, m->unmatched_receives, 0, true);
 	}
 	if (m->too_long)
 		fprintf(f, "%" PRIu64 " matched %s received more bytes than were sent.\n",

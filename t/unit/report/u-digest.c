@@ -194,8 +194,8 @@ START_TEST(of_counted_functions)
 	has_not(text, "leave them out");
 	p->hook_ns_total = 300 * MS;
 	make();
-	has(text, "  to leave them out: compile with what `vftr flags --exclude RUN' prints of the "
-		  "folder below\n");
+	has(text, "  to leave them out: compile with the option that `vftr flags --exclude "
+		  "FOLDER' prints\n");
 }
 END_TEST
 
@@ -326,6 +326,12 @@ START_TEST(of_deaths_and_losses)
 	in_order(text, (const char *const[]){"  lost: 12 calls, 1 message, 2 ranks\n",
 			       "  rank 2 was killed by signal 9 (Killed)\n",
 			       "  1 warning; files in /tmp/out\n", NULL});
+	p->dead = xrealloc(p->dead, 2 * sizeof(*p->dead));
+	p->dead[1] = p->dead[0];
+	p->dead[1].rank = 3;
+	p->n_dead = 2;
+	make();
+	has(text, "  rank 2 was killed by signal 9 (Killed); 2 ranks in all ended badly\n");
 }
 END_TEST
 

@@ -168,8 +168,8 @@ START_TEST(one_rank_has_more_work)
 	WORK(2000, 2000, 2167, 2000);
 	add(add(main_, "step", 0, 0, 0), "chem", 1000, 417, 2);
 	ck_assert_str_eq(found("load_balance", 501)->text,
-		"Rank 2 has more work than the others, which costs 501 ms (5.0 %): it is in "
-		"chem<step<main 1.7 x longer than the mean.");
+		"Rank 2 has more work than the others, which costs 501 ms (5.0 %): it spends "
+		"1.7 times the mean in chem<step<main.");
 	ck_assert_uint_eq(evidence(finding("load_balance"), "rank")->count, 2);
 	ck_assert_str_eq(evidence(finding("load_balance"), "path")->text, "chem<step<main<init");
 	WORK(2000, 2000, 2166, 2000);
@@ -190,7 +190,7 @@ START_TEST(few_samples_name_no_call_path)
 		"Rank 2 has more work than the others, which costs 501 ms (5.0 %): it works 1.06 x "
 		"the mean.");
 	p->stack_samples[0].own = p->stack_samples[0].all = 2000;
-	has(found("load_balance", 501)->text, "it is in chem<step<main 1.7 x longer than the mean");
+	has(found("load_balance", 501)->text, "it spends 1.7 times the mean in chem<step<main");
 }
 END_TEST
 
@@ -264,9 +264,8 @@ START_TEST(old_profiles_have_the_function_only)
 {
 	add(main_, "chem", 1000, 375, 2);
 	ck_assert_str_eq(found("load_balance", 500)->text,
-		"Rank 2 has more work than the others, which costs 500 ms (5.0 %): it is in chem "
-		"1.5 x "
-		"longer than the mean.");
+		"Rank 2 has more work than the others, which costs 500 ms (5.0 %): it spends 1.5 "
+		"times the mean in chem.");
 	p->stacks[p->n_stacks - 1].excl_max_ns -= MS;
 	not_found("load_balance");
 }
@@ -292,8 +291,8 @@ START_TEST(one_rank_is_late)
 	wait_for(2, add(main_, "MPI_Recv", 40, 10, 0), WAIT_LATE_SENDER, 40);
 	wait_for(PROFILE_ELSEWHERE, reduce, WAIT_NXN, 600);
 	ck_assert_str_eq(found("late_rank", 500)->text,
-		"Rank 2 makes the others wait 500 ms (5.0 %) in MPI_Allreduce<step<main: it is in "
-		"chem<step<main 1.6 x longer than the mean.");
+		"Rank 2 makes the others wait 500 ms (5.0 %) in MPI_Allreduce<step<main: it "
+		"spends 1.6 times the mean in chem<step<main.");
 	ck_assert_str_eq(
 		evidence(finding("late_rank"), "wait_path")->text, "MPI_Allreduce<step<main<init");
 	ck_assert_str_eq(evidence(finding("late_rank"), "wait_kind")->text, "nxn");
@@ -313,7 +312,7 @@ START_TEST(late_without_more_work)
 	*ADD_ELEMENT(p, thread_pairs) =
 		(struct profile_thread_pair){.from = 1, .to = 2, .late_ns = 600 * MS};
 	ck_assert_str_eq(found("late_rank", 600)->text,
-		"Rank 1 makes the others wait 600 ms (6.0 %), most of it in MPI_Recv<main.");
+		"Rank 1 makes the others wait 600 ms (6.0 %), mostly in MPI_Recv<main.");
 	ck_assert_ptr_null(finding("late_sender")); /* the same, counted from the other side */
 }
 END_TEST
@@ -353,8 +352,8 @@ START_TEST(now_one_now_another)
 	for (uint32_t i = 0; i < 4; i++)
 		wait_for(i, reduce, WAIT_NXN, i == 3 ? 140 : 120);
 	ck_assert_str_eq(found("waits", 500)->text,
-		"Ranks wait 500 ms (5.0 %) for each other in MPI_Allreduce<main: now for one, now "
-		"for another; for rank 3 28 % of it.");
+		"Ranks wait 500 ms (5.0 %) for each other in MPI_Allreduce<main, for "
+		"changing ranks; 28 % of all waits are for rank 3.");
 	ck_assert_ptr_null(finding("late_rank"));
 	p->waits[0].ns -= MS;
 	not_found("waits");
@@ -385,8 +384,8 @@ START_TEST(now_one_now_another_with_a_chain)
 		.activity = receive,
 		.ns = 40 * MS};
 	ck_assert_str_eq(found("waits", 500)->text,
-		"Ranks wait 500 ms (5.0 %) for each other, most of it in MPI_Allreduce<main: now "
-		"for one, now for another; for rank 2 30 % of it.");
+		"Ranks wait 500 ms (5.0 %) for each other, mostly in MPI_Allreduce<main, for "
+		"changing ranks; 30 % of all waits are for rank 2.");
 	ck_assert_uint_eq(evidence(finding("waits"), "rank")->count, 2);
 }
 END_TEST
@@ -400,13 +399,13 @@ START_TEST(the_rank_with_more_work_is_told_once)
 	WORK(2700, 2700, 2900, 2700);
 	wait_for(2, reduce, WAIT_NXN, 590);
 	ck_assert_str_eq(found("load_balance", 600)->text,
-		"Rank 2 has more work than the others, which costs 600 ms (6.0 %): it is in "
-		"chem<step<main 1.7 x longer than the mean; others wait 590 ms for rank 2 in "
+		"Rank 2 has more work than the others, which costs 600 ms (6.0 %): it spends "
+		"1.7 times the mean in chem<step<main; others wait 590 ms for rank 2 in "
 		"MPI_Allreduce<step<main.");
 	ck_assert_uint_eq(all.n, 1);
 	/* less than half of it: waits do not explain it */
 	p->waits[0].ns = 299 * MS;
-	has(found("load_balance", 600)->text, "(6.0 %): it is in chem");
+	has(found("load_balance", 600)->text, "(6.0 %): it spends 1.7 times");
 }
 END_TEST
 
@@ -450,7 +449,8 @@ START_TEST(slow_iterations)
 	iterate(step, 19, 260);
 	ck_assert_str_eq(found("slow_iterations", 1000)->text,
 		"1 of 20 iterations of step<main is far longer than others of their kind, by "
-		"1.00 s (10 %); the longest, number 19, took 260 ms in place of 10.0 ms: rank 2 worked 250 ms longer.");
+		"1.00 s (10 %); the longest, number 19, took 260 ms in place of 10.0 ms: rank 2 "
+		"worked 250 ms longer.");
 	ck_assert_uint_eq(evidence(finding("slow_iterations"), "slow")->count, 1);
 	p->n_iterations--;
 	iterate(step, 19, 130);
@@ -471,7 +471,7 @@ START_TEST(messages_in_the_wrong_order)
 	wait_for(1, wait, WAIT_LATE_SENDER, 300);
 	p->waits[2].late_stack = wait + 1;
 	ck_assert_str_eq(found("wrong_order", 500)->text,
-		"Ranks wait 500 ms (5.0 %) for messages while earlier ones lie there, most of it "
+		"Ranks wait 500 ms (5.0 %) for messages while earlier ones lie there, mostly "
 		"in MPI_Recv<collect<main: receive those of MPI_Wait<collect<main before.");
 	ck_assert_str_eq(evidence(finding("wrong_order"), "wait_kind")->text, "wrong_order");
 	p->waits[2].late_stack = 0;
@@ -959,13 +959,13 @@ START_TEST(too_few_cpus)
 		.most_queued_ns = 251 * MS,
 		.queued_wall_ns = 2500 * MS};
 	ck_assert_str_eq(found("oversubscribed", 400)->text,
-		"First threads are ready and have no CPU for 1.00 s (10 %), of which 400 ms (4.0 "
+		"Ranks were ready to run but had no CPU for 1.00 s (10 %), of which 400 ms (4.0 "
 		"%) "
 		"are to be won; rank 3 for 10 % of its time.");
 	/* it may all have been in waits */
 	p->stacks[mpi].excl_ns = 1000 * MS;
 	ck_assert_str_eq(found("oversubscribed", UINT64_MAX)->text,
-		"First threads are ready and have no CPU for 1.00 s (10 %); rank 3 for 10 % of its "
+		"Ranks were ready to run but had no CPU for 1.00 s (10 %); rank 3 for 10 % of its "
 		"time.");
 	p->cpu.most_queued_ns -= MS;
 	not_found("oversubscribed");
@@ -1171,7 +1171,7 @@ START_TEST(text_and_json_have_the_evidence)
 	text = printed();
 	in_order(text, (const char *const[]){"percent of 10.0 s",
 			       " 1. Rank 2 has more work than the others, which costs "
-			       "1.50 s (15 %): it is in",
+			       "1.50 s (15 %): it spends",
 			       "    proof: rank=2 ", "path=chem<step<main<init", "    try: ",
 			       "    see: vftr-analysis(7), Load balance of ranks\n", NULL});
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)

@@ -4,6 +4,7 @@
  * ranks on 5 nodes, more nodes than a log shows, nothing, and huge numbers.
  */
 #include "mpi_id.h"
+#include "nodeagent/match/match.h"
 #include "shm/wire.h"
 #include "t/unit/report/output-files.h"
 #include "t/lib/suite.h"
@@ -452,6 +453,16 @@ START_TEST(losses)
 	has(log, "1 send and 1 receive are ambiguous.\n");
 	has(log, "\n1 send has no known receiver");
 	has(log, "\n1 receive has no known sender");
+	free(log);
+	p->matching.unmatched_receives[MATCH_NOT_RECEIVED] = 0;
+	p->matching.unmatched_receives[MATCH_NOT_COMPLETED] = 6;
+	log = summary();
+	has(log, "\n6 receives have no known sender, as they never completed.\n");
+	free(log);
+	p->matching.unmatched_receives[MATCH_NO_SEND] = 2;
+	log = summary();
+	has(log, "\n8 receives have no known sender: 6 as they never completed, 2 as no send is "
+		 "known.\n");
 	free(log);
 }
 END_TEST
