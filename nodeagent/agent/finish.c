@@ -313,6 +313,10 @@ static int write_summary(
 	char *error = NULL;
 
 	if (whole && !whole->ranks) {
+		if (a->form == FORM_ATTACH) {
+			complain("there was no process to attach to on any node");
+			return 1;
+		}
 		complain(AGENTS_UNTRACED " (see vftr doctor)");
 		return 0;
 	}

@@ -219,8 +219,7 @@ static void hear_callers(struct agent *a)
 static bool finished(struct agent *a, double *wait_s)
 {
 	double again = peers_attend(a), session = sessions_tick(a), idle = deadlock_tick(a);
-	double callers = callers_tick(&a->host), step = in_step_tick(a);
-	double live = live_tick(a), jobs = jobs_tick(a);
+	double step = in_step_tick(a), live = live_tick(a), jobs = jobs_tick(a), callers;
 	double deaf = processes_deaf_tick(&a->host);
 	bool now;
 
@@ -230,6 +229,7 @@ static bool finished(struct agent *a, double *wait_s)
 	a->news = false;
 	if (!a->host.n_live)
 		hear_callers(a);
+	callers = callers_tick(&a->host); /* of those that have come now, too */
 	now = agent_is_over(a, wait_s);
 	again = MIN(again, session);
 	again = MIN(again, idle);

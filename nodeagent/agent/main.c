@@ -693,7 +693,8 @@ static void take_processes(struct agent *a, const struct command_line *c)
 	if (attach_begin(&a->host, c->attach, !c->no_children, &error) ||
 		(!a->host.n_live && !a->several)) {
 		session_close(&a->host);
-		die(OWN_FAILURE, "%s", error ? error : "there is no process to attach to");
+		die(error ? OWN_FAILURE : 1, "%s",
+			error ? error : "there is no process to attach to");
 	}
 	if (!a->quiet)
 		complain("attached to %u %s%s%s; Ctrl-C ends it, and %s on", a->host.n_live,

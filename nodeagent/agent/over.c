@@ -217,10 +217,19 @@ static bool command_runs(const struct situation *s)
 	return s->form == FORM_COMMAND && s->told == GO_ON;
 }
 
+/* It has the asked time of them, also where it waits for other agents from now on. */
+static void leave_attached(struct agent *a)
+{
+	if (a->form == FORM_ATTACH && a->several && a->host.n_live && attached_left_s(a) <= 0)
+		attach_end(&a->host);
+}
+
 bool agent_is_over(struct agent *a, double *wait_s)
 {
-	const struct situation s = situation_of(a);
+	struct situation s;
 
+	leave_attached(a);
+	s = situation_of(a);
 	if (s.processes == HERE || command_runs(&s))
 		peers_busy(a);
 	if (s.processes == HERE)

@@ -461,6 +461,7 @@ static void join_in_time(struct agent *a)
 
 	while (a->joining && a->host.n_ever && transport_now() < until) {
 		of(a)->next = 0;
+		in_step_tick(a); /* goes on with the meeting of a step */
 		peers_attend(a);
 		nanosleep(&pause, NULL);
 	}

@@ -37,8 +37,9 @@ struct earlier {
 
 struct rounds {
 	struct round_times times;
-	int before; /* what the last one has left, or -1 */
-	int after;  /* for the next one */
+	int before;    /* what the last one has left, or -1 */
+	int after;     /* for the next one */
+	unsigned from; /* the first round whose calls are not in files of an earlier one */
 };
 
 static struct rounds *rounds_of(struct agent *a)
@@ -46,6 +47,7 @@ static struct rounds *rounds_of(struct agent *a)
 	if (!a->rounds) {
 		a->rounds = xcalloc(1, sizeof(*a->rounds));
 		a->rounds->before = a->rounds->after = -1;
+		a->rounds->from = 1;
 		a->host.rounds = &a->rounds->times;
 	}
 	return a->rounds;
@@ -78,6 +80,8 @@ static void leave_round(struct agent *a, struct rounds *r, uint32_t over)
 		close(r->after);
 		r->after = r->before;
 		r->before = -1;
+	} else {
+		r->from = over + 1;
 	}
 	if (r->before >= 0)
 		close(r->before);
@@ -378,7 +382,7 @@ static void add_node(struct agent *a, struct profile *round, const char *at, siz
 	profile_free(before);
 }
 
-static int write_round(struct agent *a, struct profile *p)
+static int write_round(struct agent *a, struct profile *p, unsigned from)
 {
 	const unsigned round = a->rounds->times.round;
 
@@ -387,7 +391,13 @@ static int write_round(struct agent *a, struct profile *p)
 	settle_rank_ranges(p);
 	p->agents->processes = p->ranks;
 	p->agents->records = p->records;
-	profile_warn(p, "these are the results of round %u alone", round);
+	if (from < round)
+		profile_warn(p,
+			"these are the results of rounds %u to %u: those before the last "
+			"have no files of their own",
+			from, round);
+	else
+		profile_warn(p, "these are the results of round %u alone", round);
 	return agent_write_round(a, p, round);
 }
 
@@ -429,7 +439,8 @@ int rounds_write(struct agent *a)
 
 	if (node) {
 		add_node(a, node, at, bytes);
-		failed = write_round(a, node);
+		/* the copy that was to leave something was killed */
+		failed = write_round(a, node, at ? a->rounds->from : 1);
 	}
 	profile_free(node);
 	if (at)

@@ -228,23 +228,25 @@ double snapshot_tick(struct agent *a)
 }
 
 /* What they write later would replace what is written now. */
-static void end_copies(struct agent *a)
+static void end_copies(struct agent *a, double after_s)
 {
 	for (unsigned i = 0; i < a->n_copies; i++)
 		kill(a->copies[i], SIGKILL);
 	host_warn(&a->host, true,
-		"results that were being written on the way were not complete after %g s: they are "
-		"left as they are",
-		a->host.conf->agent_deadline_s);
+		"results that were being written on the way were not complete after %.3g s: "
+		"they are left as they are",
+		after_s);
 	a->n_copies = 0;
 }
 
 void snapshot_end(struct agent *a)
 {
-	const double began = transport_now();
+	const double began = transport_now(), deadline_s = a->host.conf->agent_deadline_s;
 
-	while (!await_copies(a, 0, SLICE_S) && transport_now() - began < patience_s(a))
+	/* what is left after SIGTERM grows less by itself */
+	while (!await_copies(a, 0, SLICE_S) && transport_now() - began < deadline_s &&
+		ending_left(deadline_s, KEEP_S) > SLICE_S)
 		ending_hear();
 	if (a->n_copies)
-		end_copies(a);
+		end_copies(a, transport_now() - began);
 }

@@ -269,6 +269,12 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 	return 0;
 }
 
+void attach_end(struct host *host)
+{
+	for (struct process *p = host->live; p; p = p->next_live)
+		process_finish(p, PROCESS_RUNNING);
+}
+
 double attach_age_s(const struct host *host)
 {
 	return 1e-9 * (double)(clock_raw_ns() - host->attached->begun_ns);

@@ -27,6 +27,9 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
  */
 double attach_tick(struct host *host);
 
+/* Ends all processes of the host, which run on. */
+void attach_end(struct host *host);
+
 /* Seconds since attach_begin(). */
 double attach_age_s(const struct host *host);
 

@@ -190,7 +190,7 @@ static void look_at_deaf(struct process *p)
 			p->end_late_ns = now - before;
 		}
 		process_finish(p, PROCESS_EXECED);
-	} else if (goes_on) {
+	} else if (goes_on && !p->quarantined) { /* of that one nothing is read any more */
 		p->end_ticks = 0;
 	}
 }
@@ -200,7 +200,7 @@ double processes_deaf_tick(struct host *host)
 	double again = NEVER_S;
 
 	for (struct process *p = host->live; p; p = p->next_live) {
-		if (!p->deaf_seen || p->ended)
+		if (!p->deaf_seen || p->ended || p->quarantined)
 			continue;
 		if (clock_raw_ns() - p->deaf_seen >= DEAF_NS)
 			look_at_deaf(p);

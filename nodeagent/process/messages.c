@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The messages of a process on its socket, and the answers. */
+#include "nodeagent/process/pids.h"
 #include "nodeagent/process/process.h"
 
 #include <errno.h>
@@ -251,6 +252,20 @@ static struct wire_welcome welcome_of(const struct host *host)
 		.annotations = annotation_bits(host->conf->annotations)};
 }
 
+/* A process that closed our socket and then became this one: it has the same pid. */
+static void end_earlier_program(const struct process *p)
+{
+	struct process *next;
+
+	for (struct process *q = p->pid > 0 ? pids_newest(p->host, p->pid) : NULL; q; q = next) {
+		next = q->namesake;
+		if (q == p || q->ended || q->socket >= 0 || q->outside)
+			continue;
+		q->end_ticks = MIN(p->connected_ticks, host_ticks(p->host));
+		process_finish(q, PROCESS_EXECED);
+	}
+}
+
 static const char *on_hello(struct process *p, const union packet *m)
 {
 	struct host *host = p->host;
@@ -275,6 +290,7 @@ static const char *on_hello(struct process *p, const union packet *m)
 	counters_ask(host->counters, control_counters(p->control), !somebody_reads_energy(host));
 	p->memory = w.memory_mean ? memory_new(w.memory_large, w.memory_mean) : NULL;
 	p->lock_uses = w.locks ? lock_uses_new() : NULL;
+	end_earlier_program(p);
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	p->start_ticks = MIN(p->start_ticks, host_ticks(host));

@@ -64,7 +64,7 @@ struct inputs {
 	char *event;		/* of the first file, as result_event_in() */
 	bool bad, other;	/* some could not be read; was of another run or event */
 	struct match_table seen;
-	bool told; /* that one is named twice */
+	size_t n_repeated; /* files that were named before */
 };
 
 /* BASE of BASE_HOST.vfd, or the program where a folder has one run. host: NULL if the header is
@@ -96,9 +96,9 @@ static bool is_repeated(struct inputs *in, const char *path)
 {
 	if (!result_seen(&in->seen, path))
 		return false;
-	if (!in->told)
+	if (!in->n_repeated++)
 		complain("%s is named twice, and counts once", path);
-	return in->told = true;
+	return true;
 }
 
 static void add_file(void *ctx, const char *path)
@@ -145,7 +145,7 @@ static void add_file(void *ctx, const char *path)
 
 static void add_directory(struct inputs *in, const char *path)
 {
-	const size_t before = in->n;
+	const size_t before = in->n + in->n_repeated;
 	const bool bad = in->bad;
 
 	if (!vfd_files_in(path, add_file, in)) {
@@ -153,7 +153,7 @@ static void add_directory(struct inputs *in, const char *path)
 		in->bad = true;
 		return;
 	}
-	if (in->n == before && in->bad == bad && !in->told) {
+	if (in->n + in->n_repeated == before && in->bad == bad) {
 		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
 				    : "%s: no sampling files (BASE_HOST.vfd, HOST.vfd)%s",
 			path, in->wanted ? in->wanted : "");

@@ -488,6 +488,15 @@ KEEP static int a_daemon(void)
 }
 
 /* It closes everything, our socket, too. */
+/* The program that it becomes says hello before anybody has missed this one. */
+KEEP static int closing_exec(void)
+{
+	work(3);
+	close_range(3, ~0u, 0);
+	execv("/proc/self/exe", self("child"));
+	return 97;
+}
+
 KEEP static int closing_daemon(void)
 {
 	work(10);
@@ -519,6 +528,7 @@ static const struct {
 	{"late", late},
 	{"daemon", a_daemon},
 	{"closing-daemon", closing_daemon},
+	{"closing-exec", closing_exec},
 };
 
 int main(int argc, char **argv)

@@ -190,6 +190,12 @@ test_expect 'a daemon that closes every descriptor is not harmed' '
 	is "" "$(cat err)" "standard error"
 	is 10 $(calls_of $ALL "leaf<work<closing_daemon<main<init")'
 
+test_expect 'a process that closes every descriptor and becomes a traced program: two of the profile' '
+	rm -f processes_*
+	status_of 6 traced -q -- "$BIN/processes" closing-exec
+	is "exec exited" "$(jq -r "[.each_process[].end] | join(\" \")" $ALL)"
+	is 2 "$(jq ".each_process | map(.pid) | length" $ALL)"'
+
 test_expect 'agent beside the program: it stays until the last child has ended' '
 	rm -f processes_*
 	limit "$AGENT" -q -s beside &

@@ -15,16 +15,17 @@ struct search {
 	struct exact *x;
 	const char *base;
 	struct match_table seen;
-	bool bad, told; /* told: that one is named twice */
+	size_t n_repeated; /* files that were named before */
+	bool bad;
 };
 
 static bool is_repeated(struct search *s, const char *path)
 {
 	if (!result_seen(&s->seen, path))
 		return false;
-	if (!s->told)
+	if (!s->n_repeated++)
 		complain("%s is named twice, and counts once", path);
-	return s->told = true;
+	return true;
 }
 
 /* True if it is of the run that is asked for. */
@@ -63,16 +64,16 @@ static void add_file(void *ctx, const char *path)
 
 static void add_folder(struct search *s, const char *path)
 {
-	const size_t before = s->x->n_files;
+	const size_t before = s->x->n_files + s->n_repeated;
 	const bool is_read = vfd_files_in(path, add_file, s);
 
 	if (!is_read)
 		complain("%s: can't be read: %s", path, strerror(errno));
-	else if (s->x->n_files == before && !s->bad && !s->told)
+	else if (s->x->n_files + s->n_repeated == before && !s->bad)
 		complain("%s: no sampling files (BASE_HOST.vfd, HOST.vfd): record them with "
 			 "vftr run --trace",
 			path);
-	s->bad |= !is_read || (s->x->n_files == before && !s->told);
+	s->bad |= !is_read || s->x->n_files + s->n_repeated == before;
 }
 
 /* What the files of a run have in common: BASE, or the folder of HOST.vfd, and the event. The
