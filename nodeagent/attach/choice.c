@@ -28,54 +28,107 @@ static void note_refusal(struct attach_choice *c, char *why)
 	c->n_refused++;
 }
 
-static bool runs_program(int pid, const char *name)
+static bool runs_file(int pid, const char *name)
 {
-	char path[64], to[PATH_MAX], comm[16];
+	char path[64], to[PATH_MAX];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, to, sizeof(to) - 1);
 	to[n > 0 ? n : 0] = '\0';
-	return !strcmp(basename(to), name) ||
+	return !strcmp(basename(to), name);
+}
+
+static bool runs_program(int pid, const char *name)
+{
+	char comm[16];
+
+	return runs_file(pid, name) ||
 	       (procfs_thread_name(pid, pid, comm) && !strncmp(comm, name, sizeof(comm) - 1));
 }
 
-static bool is_of_job(const struct attach_choice *c, int pid)
+static bool is_of_job(int pid, const char *job)
 {
 	char id[64];
 
-	if (!procfs_variable(pid, "SLURM_JOB_ID", id, sizeof(id)) || strcmp(id, c->job) != 0)
-		return false;
-	return !c->step || !procfs_variable(pid, "SLURM_STEP_ID", id, sizeof(id)) ||
-	       strcmp(id, c->step) != 0;
+	return procfs_variable(pid, "SLURM_JOB_ID", id, sizeof(id)) && !strcmp(id, job);
 }
 
 static bool is_wanted(const struct attach_choice *c, int pid)
 {
-	return c->user || (c->name && runs_program(pid, c->name)) || (c->job && is_of_job(c, pid));
+	return c->user || (c->name && runs_program(pid, c->name)) ||
+	       (c->job && is_of_job(pid, c->job));
+}
+
+/* What would wait for us, as we for it: this process, tools and launchers like it, and those before
+ * them, such as shells. */
+struct waiters {
+	int *pids;
+	size_t n, cap;
+};
+
+static bool is_waiter(const struct waiters *w, int pid)
+{
+	return ANY(i, w->n, w->pids[i] == pid);
+}
+
+static void add_waiters_from(struct waiters *w, int pid)
+{
+	for (; pid > 1 && !is_waiter(w, pid); pid = procfs_parent(pid))
+		*APPEND(w->pids, w->n, w->cap) = pid;
+}
+
+static bool waits_for_tasks(int pid)
+{
+	static const char *const names[] = {"srun", "vftr", "vftr-node-agent"};
+
+	return ANY(i, ARRAY_SIZE(names), runs_file(pid, names[i]));
+}
+
+/* Calls see() with each process of this user. */
+static void look_at_processes(void (*see)(struct attach_choice *c, struct waiters *w, int pid),
+	struct attach_choice *c, struct waiters *w)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	char path[300];
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%s", e->d_name);
+		if (atoi(e->d_name) > 0 && !stat(path, &st) && st.st_uid == geteuid())
+			see(c, w, atoi(e->d_name));
+	}
+	if (d)
+		closedir(d);
+}
+
+static void see_waiter(struct attach_choice *c, struct waiters *w, int pid)
+{
+	(void)c;
+	if (waits_for_tasks(pid))
+		add_waiters_from(w, pid);
+}
+
+static void see_wanted(struct attach_choice *c, struct waiters *w, int pid)
+{
+	char *why;
+
+	if (c->n >= ATTACH_MOST || is_waiter(w, pid) || !is_wanted(c, pid))
+		return;
+	why = attach_refusal(pid);
+	if (why)
+		note_refusal(c, why);
+	else
+		attach_choose(c, pid);
 }
 
 void attach_choose_all(struct attach_choice *c)
 {
-	struct dirent *e;
-	char path[300];
-	struct stat st;
-	DIR *d = opendir("/proc");
+	struct waiters w = {0};
 
-	while (d && (e = readdir(d)) && c->n < ATTACH_MOST) {
-		const int pid = atoi(e->d_name);
-		char *why;
-
-		snprintf(path, sizeof(path), "/proc/%s", e->d_name);
-		if (pid <= 0 || pid == getpid() || stat(path, &st) || st.st_uid != geteuid() ||
-			!is_wanted(c, pid))
-			continue;
-		why = attach_refusal(pid);
-		if (why)
-			note_refusal(c, why);
-		else
-			attach_choose(c, pid);
-	}
-	if (d)
-		closedir(d);
+	add_waiters_from(&w, getpid());
+	look_at_processes(see_waiter, c, &w);
+	look_at_processes(see_wanted, c, &w);
+	free(w.pids);
 }

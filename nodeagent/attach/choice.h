@@ -12,7 +12,6 @@
 struct attach_choice {
 	const char *name; /* of the program */
 	const char *job;  /* of Slurm */
-	const char *step; /* of that job: its processes are left out; or NULL */
 	bool user;	  /* all processes of this user */
 	char *pids;	  /* pids that were chosen, with a comma behind each; or NULL */
 	size_t n;
@@ -24,8 +23,9 @@ struct attach_choice {
 void attach_choose(struct attach_choice *c, int pid);
 
 /*
- * Chooses all processes of this user that fit the wish; what cannot be taken goes to refused[],
- * which belongs to the choice.
+ * Chooses all processes of this user that fit the wish, but for those that wait for this one or for
+ * tasks (srun, vftr), and what has started these, such as a shell; what cannot be taken goes to
+ * refused[], which belongs to the choice.
  */
 void attach_choose_all(struct attach_choice *c);
 

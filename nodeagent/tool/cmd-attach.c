@@ -172,8 +172,6 @@ int cmd_attach(int argc, char **argv)
 	if (!choose_pids(&c, argv + optind))
 		return 2;
 	in_step = !named && step_has_others();
-	if (in_step) /* its other tasks are we, too */
-		c.step = getenv("SLURM_STEP_ID");
 	if (!named)
 		attach_choose_all(&c);
 	if (!c.n && !in_step)
