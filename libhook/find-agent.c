@@ -164,12 +164,12 @@ void vftr_find_agent_of(const char *contact)
 	if (strlen(mine) != (size_t)(slash - host) || memcmp(mine, host, strlen(mine)) ||
 		!session_is_name(session))
 		return;
+	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
-	vftr_thread.own = true;
 	if (vftr_process.state == PROCESS_NEW && !vftr_process.session[0])
 		memcpy(vftr_process.session, session, bytes + 1);
-	vftr_thread.own = false;
 	vftr_process_unlock();
+	busy_end(&vftr_thread);
 }
 
 int vftr_find_agent(struct patience *patience)

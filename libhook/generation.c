@@ -196,6 +196,13 @@ __attribute__((constructor(101))) static void install_early(void)
 	vftr_generation_install();
 }
 
+/* A plug-in with libvftrace.a that has recorded nothing leaves no key behind when it is closed. */
+__attribute__((destructor(101))) static void give_key_back(void)
+{
+	if (has_key && load_acquire(&vftr_process.state) != PROCESS_ON)
+		has_key = pthread_key_delete(end_of_thread) != 0;
+}
+
 void vftr_thread_end_install(void)
 {
 	if (has_key)

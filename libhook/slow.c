@@ -14,6 +14,7 @@
 #include "libhook/hook-cost.h"
 #include "libhook/process.h"
 #include "libhook/switches.h"
+#include "shm/message.h"
 
 #ifndef SPINS_BEFORE_SLEEP /* fewer in a model test */
 #define SPINS_BEFORE_SLEEP 200
@@ -566,16 +567,21 @@ void vftr_thread_publish(struct thread *t)
 }
 
 /*
- * A handler has interrupted the slow path, maybe while the ring is attached: then its pointer is
- * cleared first, and of a child of fork the generation is another one.
+ * A record that is not stored. If a handler has interrupted the slow path, maybe while the ring is
+ * attached, its pointer is cleared first, and of a child of fork the generation is another one.
  */
-static void emit_lost(struct thread *t)
+static void count_lost_record(struct thread *t, const uint64_t *word)
 {
 	struct ring_producer_shm *p = load_relaxed(&t->ring.producer);
+	struct message m;
 
-	if (!t->own && p && t->generation == vftr_process.generation && process_is_on() &&
-		!load_relaxed(&vftr_process.pauses) && !vftr_thread_is_vfork_child(t))
+	if (t->own || !p || t->generation != vftr_process.generation || !process_is_on() ||
+		load_relaxed(&vftr_process.pauses) || vftr_thread_is_vfork_child(t))
+		return;
+	if (message_read(word, &m))
 		add_relaxed_u64(&p->lost_messages, 1);
+	else
+		add_relaxed_u64(&vftr_process.app->lost_nested, 1);
 }
 
 void vftr_emit_slow(const uint64_t *word)
@@ -585,7 +591,7 @@ void vftr_emit_slow(const uint64_t *word)
 	bool wanted;
 
 	if (thread_is_busy(t)) {
-		emit_lost(t);
+		count_lost_record(t, word);
 		return;
 	}
 	if (!t->ring.base || t->generation != vftr_process.generation || !process_is_on() ||
@@ -596,7 +602,7 @@ void vftr_emit_slow(const uint64_t *word)
 	if (wanted && make_room_for(t, vftr_process_ticks(), EMIT_ROOM))
 		put_words(t, word, record_words(word[0]));
 	else if (t->state == THREAD_DROPPING)
-		add_relaxed_u64(&t->ring.producer->lost_messages, 1);
+		count_lost_record(t, word);
 	if (t->state == THREAD_ACTIVE) {
 		put_blocked(t);
 		t->limit = fast_limit(t);

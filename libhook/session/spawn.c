@@ -90,6 +90,8 @@ static void agent_path(char *out, size_t bytes)
 		snprintf(out, bytes, "%s", named);
 		return;
 	}
+	if (!our_library) /* in a constructor that comes before ours */
+		find_our_library();
 	slash = our_library ? strrchr(our_library, '/') : NULL;
 	for (unsigned i = 0; slash && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		snprintf(out, bytes, "%.*s/%s/vftr-node-agent", (int)(slash - our_library),

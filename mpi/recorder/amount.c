@@ -79,10 +79,12 @@ uint64_t vftr_amount_for(
 		return 0;
 	if (!p.in_arrays || a == AMOUNT_RCOUNTS_OWN)
 		return times((MPI_Count)whom_number(w), vftr_amount_of(k, a, c->rank));
-	for (uint32_t i = 0; i < w->n; i++)
-		if (whom_has(w, i))
-			sum = plus(sum, times(call_count(k, p.counts, (int)i),
-						p.many_types ? element(k, &p, i) : 1));
+	for (uint32_t i = 0; i < w->n; i++) {
+		const MPI_Count n = whom_has(w, i) ? call_count(k, p.counts, (int)i) : 0;
+
+		if (n > 0) /* else its type may be any, also none */
+			sum = plus(sum, times(n, p.many_types ? element(k, &p, i) : 1));
+	}
 	return p.many_types ? sum : times((MPI_Count)sum, element(k, &p, 0));
 }
 

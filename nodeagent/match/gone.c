@@ -16,10 +16,12 @@ static bool is_empty(const struct sequence *q)
 /* Nothing waits here for records that are still to come. */
 static bool is_idle(const struct space *s)
 {
-	if (!is_empty(&s->order) || s->open.n || s->unpaired || s->probed || s->unattributed)
+	if (!is_empty(&s->order) || s->open.n || s->unpaired || s->probed || s->unattributed ||
+		s->unconsumed || s->lost_receives)
 		return false;
 	for (const struct channel *c = s->channels; c; c = c->next)
-		if (!is_empty(&c->order) || c->sends.n || c->receives.n || c->kept.n || c->deferred)
+		if (!is_empty(&c->order) || c->sends.n || c->receives.n || c->kept.n ||
+			c->deferred || c->sent != c->received)
 			return false;
 	return true;
 }
@@ -44,7 +46,13 @@ static void forget_space(struct match *m, struct space *s)
 	else
 		match_table_remove(&m->comm_at, comm, 0);
 	space_free(m, s);
+	m->forgotten[m->n_forgotten++ % FORGOTTEN_MOST] = comm;
 	forget_count(m, comm);
+}
+
+bool match_was_forgotten(const struct match *m, uint64_t comm)
+{
+	return ANY(i, MIN(m->n_forgotten, (uint64_t)FORGOTTEN_MOST), m->forgotten[i] == comm);
 }
 
 static void append_left(struct match *m, struct space *s)

@@ -223,6 +223,8 @@ struct party {
 	bool damaged; /* records of it were lost */
 };
 
+#define FORGOTTEN_MOST 1024
+
 struct match {
 	struct match_options options;
 	struct match_counts counts;
@@ -239,6 +241,7 @@ struct match {
 	struct match_table comm_at;  /* communicator: its spaces */
 	struct match_table party_at; /* id of the process */
 	struct match_table gone_at;  /* communicator: how many members have freed it */
+	uint64_t forgotten[FORGOTTEN_MOST], n_forgotten; /* communicators of spaces that went */
 	struct match_table line_at, gate_at, init_at, berth_at; /* partitioned.c */
 	struct early *oldest_early, *newest_early;
 	struct receive *woken, *last_woken;
@@ -287,6 +290,8 @@ void selector_free(struct selector *s);
 
 /* s is about to end. */
 void space_not_left(struct match *m, struct space *s);
+/* True if the space of a member of this communicator went lately. */
+bool match_was_forgotten(const struct match *m, uint64_t comm);
 
 /* ---- defer.c ---------------------------------------------------------------- */
 

@@ -122,6 +122,19 @@ static void go_on(struct match *m, struct sequence *q)
 
 ORDER_BY(by_position, uint64_t, ORDER(*x, *y))
 
+/*
+ * True for the first sends that are seen on a communicator that a member has freed, to a process
+ * that has posted nothing: what was sent to it before went with its space (gone.c), and is not
+ * lost.
+ */
+static bool begins_late(const struct match *m, const struct sequence *q)
+{
+	const struct channel *c = (const void *)((const char *)q - offsetof(struct channel, order));
+
+	return q->of_sends && !q->next && !c->space->order.next && !c->space->order.waiting.n &&
+	       !c->space->open.n && match_was_forgotten(m, c->space->comm);
+}
+
 void match_order_jump(struct match *m, struct sequence *q)
 {
 	size_t n = 0;
@@ -130,6 +143,8 @@ void match_order_jump(struct match *m, struct sequence *q)
 	for (const struct call *c = q->waiting.first; c; c = c->after)
 		at[n++] = c->position;
 	qsort(at, n, sizeof(*at), by_position);
+	if (n && begins_late(m, q))
+		q->next = at[0];
 	for (size_t i = 0; i < n; i++) {
 		if (at[i] > q->next)
 			lose(m, q, at[i] - q->next);

@@ -170,7 +170,7 @@ test_expect 'the first screen names the hot function, the late rank and the cost
 	grep " relax < sweep" screen
 	grep "imbalance: relax: rank 1 works 1\.[0-9] x the mean" screen
 	grep "tracing: [0-9.]* % of the run" screen
-	head -n 24 run/summary.log | tr "\n" " " | grep "Rank 1 has more work than the others, [^:]*: it spends [0-9.]* times the mean in relax"
+	head -n 24 run/summary.log | tr -s "\n " " " | grep "Rank 1 has more work than the others, [^:]*: it spends [0-9.]* times the mean in relax"
 	grep "imbalance: relax: rank 1" run/summary.log
 	[ "$(wc -l <run/summary.log)" -le 400 ]
 	n=$(rows run/summary.log "Functions (sum over 2 ranks)")

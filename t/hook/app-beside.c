@@ -86,7 +86,7 @@ PLAIN static int attaching(int n)
 	for (int i = 0; i < n; i++) {
 		child[i] = fork();
 		if (!child[i]) {
-			alarm(20);
+			alarm(100);
 			event();
 			_exit(0);
 		}

@@ -19,8 +19,40 @@ test_expect 'a fork while another thread begins the process: no child hangs, eac
 
 test_expect 'a library is loaded whose constructor has an event, and the agent is to be started' '
 	cc_traced plug.so "$T/hook/app-beside-plug.c" -shared -fPIC
-	mkdir own && cp "$LIB/libvftrace.so" own/ && ln -s "$AGENT" own/vftr-node-agent
 	limit env -u VFTR_AGENT "$BIN/beside" loading ./plug.so'
+
+test_expect 'the first event is in a constructor before ours: the agent beside the library is found' '
+	mkdir -p own/lib own/bin
+	cp "$LIB/libvftrace.so" own/lib/ && cp "$AGENT" own/bin/
+	cc_plain early.so "$T/hook/app-beside-plug.c" -shared -fPIC
+	echo "int main(void) { return 0; }" >main.c
+	gcc -o early main.c -Wl,--no-as-needed ./early.so
+	limit env -u VFTR_AGENT LD_PRELOAD="$PWD/own/lib/libvftrace.so" ./early 2>err
+	is "" "$(cat err)"
+	wait_for 20 "[ -s early_all.json ]"
+	is "1 event<init" "$(calls_in early_all.json)"'
+
+test_expect 'a plug-in that is loaded and closed again and again leaves no key of a thread behind' '
+	cat >load.c <<-END
+		#include <dlfcn.h>
+		#include <pthread.h>
+		int main(void)
+		{
+			pthread_key_t key;
+
+			for (int i = 0; i < 1100; i++) {
+				void *plug = dlopen("./closed.so", RTLD_NOW);
+
+				if (!plug || dlclose(plug))
+					return 2;
+			}
+			return pthread_key_create(&key, 0) != 0;
+		}
+	END
+	gcc $TEST_FLAGS -o load load.c -ldl -pthread
+	echo "int plug(void) { return 1; }" >closed.c
+	gcc $TEST_FLAGS -finstrument-functions -shared -fPIC -o closed.so closed.c $(test_link :libvftrace.a) -ldl -pthread
+	limit ./load'
 
 test_expect 'the first event of a thread allocates nothing, however many keys the program has' '
 	is 0 "$(traced -q -- "$BIN/beside" keys)"'

@@ -209,6 +209,11 @@ void vftr_agent_kick(void)
 
 #include "t/model/m-ring-stubs.h"
 
+bool vftr_pause_keeps(const uint64_t *word)
+{
+	return false;
+}
+
 void vftr_process_switch_off(void)
 {
 	fail("the producer gave up");

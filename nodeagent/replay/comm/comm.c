@@ -426,6 +426,7 @@ static const char *count_pending(struct traffic_track *l, struct pending *p, uin
 	struct traffic *t = l->traffic;
 	uint64_t duration = ticks_between(p->since, ticks);
 	uint32_t peer;
+	bool in_pause;
 
 	switch (p->m.kind) {
 	case RECORD_SEND:
@@ -453,9 +454,10 @@ static const char *count_pending(struct traffic_track *l, struct pending *p, uin
 		match_call(l, p, ticks, false);
 		return request_post(l, p);
 	case RECORD_DONE: /* in a pause nobody is known to have waited */
+		in_pause = p->node->key == KEY_PAUSE;
 		return request_done(
-			t, &(struct completion){p->m, p->node->key == KEY_PAUSE ? ticks : p->since,
-				   ticks, l->number, path_number(l, p->node)});
+			t, &(struct completion){p->m, in_pause ? ticks : p->since, ticks, l->number,
+				   path_number(l, p->node), in_pause});
 	case RECORD_COLLECTIVE:
 		return settle_collective(l, p, ticks);
 	case RECORD_RMA:

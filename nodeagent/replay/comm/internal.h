@@ -198,6 +198,7 @@ struct completion {
 	struct message m;
 	uint64_t since, ticks;
 	uint32_t thread, path;
+	bool in_pause;
 };
 
 struct early {

@@ -332,7 +332,8 @@ const char *request_done(struct traffic *t, const struct completion *c)
 
 	if (q && !(q->probed && !q->taken))
 		return complete_request(t, q, c);
-	keep_early(t, c);
+	if (!c->in_pause) /* else its posting may not have been stored either */
+		keep_early(t, c);
 	return NULL;
 }
 

@@ -196,8 +196,8 @@ void section_lost_messages(FILE *f, const struct profile *p)
 {
 	if (p->lost_messages)
 		fprintf(f,
-			"%" PRIu64 " %s not stored because rings were full; the tables of "
-			"messages lack %s.\n",
+			"%" PRIu64 " %s not stored, as rings were full or a signal handler had "
+			"interrupted the library; the tables of messages lack %s.\n",
 			p->lost_messages,
 			one_or_many(p->lost_messages, "record of communication was",
 				"records of communication were"),

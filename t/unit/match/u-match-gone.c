@@ -134,6 +134,23 @@ START_TEST(a_message_that_was_probed)
 }
 END_TEST
 
+/* It is not received; those before it, which went with the space, are not lost. */
+START_TEST(a_late_send_to_who_is_gone)
+{
+	for (uint32_t ticket = 0; ticket < 1000; ticket++) {
+		send_from(0, 7, ticket);
+		receive_at(1, 7, ticket);
+	}
+	match_member_gone(m, 7, 1, 4);
+	ck_assert_uint_eq(m->spaces.used, 0);
+	send_from(0, 7, 1000);
+	match_end(m);
+	ck_assert_uint_eq(pairs, 1000);
+	ck_assert_uint_eq(left_over, 1);
+	ck_assert_uint_eq(match_counts(m)->lost_sends, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("match-gone");
@@ -143,6 +160,7 @@ int main(void)
 	tcase_add_loop_test(c, some_members, 0, 2);
 	tcase_add_test(c, a_message_on_its_way);
 	tcase_add_test(c, a_message_that_was_probed);
+	tcase_add_test(c, a_late_send_to_who_is_gone);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

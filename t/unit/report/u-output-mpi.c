@@ -425,7 +425,8 @@ START_TEST(losses)
 	p->lost_messages = 12;
 	p->open_requests = 3;
 	log = summary();
-	has(log, "12 records of communication were not stored because rings were full;");
+	has(log, "12 records of communication were not stored, as rings were full or a signal "
+		 "handler had interrupted the library;");
 	has(log, "\n3 requests were posted and never seen to complete: "
 		 "3 of which it is not known where they were posted.\n");
 	has_not(log, "by what has posted them");
@@ -446,8 +447,8 @@ START_TEST(losses)
 	p->lost_messages = p->open_requests = p->ambiguous_sends = p->ambiguous_receives = 1;
 	p->matching.unmatched_sends[0] = p->matching.unmatched_receives[0] = 1;
 	log = summary();
-	has(log, "\n1 record of communication was not stored because rings were full; the tables "
-		 "of messages lack it.\n");
+	has(log, "\n1 record of communication was not stored, as rings were full or a signal "
+		 "handler had interrupted the library; the tables of messages lack it.\n");
 	has(log, "\n1 request was posted and never seen to complete: "
 		 "1 of which it is not known where it was posted.\n");
 	has(log, "1 send and 1 receive are ambiguous.\n");
