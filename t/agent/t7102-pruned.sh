@@ -72,7 +72,7 @@ test_expect 'read as one, the node profiles have all call paths, and the same su
 test_expect 'each row that is left has the numbers that it has there' '
 	rows full/app-scale_all.json >all
 	rows pruned/app-scale_all.json >some
-	[ "$(wc -l <some)" -gt 10 ]
+	[ "$(wc -l <some)" -gt 2 ] # the longer main has waited, the fewer
 	is 0 "$(comm -13 all some | tee /dev/stderr | wc -l)" "other rows"'
 
 test_expect 'a row that is left has as much time as is said, or a row below it has' '

@@ -13,6 +13,8 @@
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/util.h"
 
+#define LEAST_S 1e-9 /* clocks tell nanoseconds */
+
 static const char *text_of(const struct diff_profile *p, const struct diff_stack *s)
 {
 	return p->text.bytes + s->path;
@@ -129,7 +131,7 @@ static double imbalance_of(const struct diff *d, const struct diff_row *row)
 	return sqrt((a + b) / 2.0);
 }
 
-/* No less can be told from nothing. */
+/* No less can be told from nothing: of times in logs, and of those that JSON has as decimals. */
 static double rounded(const struct diff *d)
 {
 	double a = d->a->rounded_s, b = d->b->rounded_s;
@@ -138,7 +140,7 @@ static double rounded(const struct diff *d)
 		a /= (double)d->a->ranks;
 	if (d->per_rank && d->b->ranks)
 		b /= (double)d->b->ranks;
-	return a + b;
+	return MAX(a + b, LEAST_S);
 }
 
 static void add_row(struct diff *d, size_t *cap, uint32_t a, uint32_t b)
