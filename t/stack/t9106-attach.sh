@@ -175,6 +175,16 @@ test_expect 'ranks are those that the launcher has told' '
 	kill "$one" "$pid"
 	is "1 $pid 3 $one" "$(jq -r "[.each_process[] | .rank, .pid] | join(\" \")" got/profile.json)"'
 
+test_expect 'a batch script looks at its own job: it is left out, as it waits for that' '
+	cat >batch.sh <<-END
+		echo \$\$ >batch
+		"$BIN/shares" serial 1500 >out &
+		"$VFTR" attach -q -o got -k profile.sample=50 -j 77
+	END
+	limit env SLURM_JOB_ID=77 sh batch.sh
+	is "1 0" "$(jq -r --argjson batch "$(cat batch)" "[.each_process[] | select(.executable | endswith(\"/shares\"))] as \$shares |
+		\"\(\$shares | length) \([.each_process[] | select(.pid == \$batch)] | length)\"" got/profile.json)"'
+
 test_expect 'what cannot be taken is said in a sentence, and the rest is taken' '
 	run tail -f /dev/null
 	idle=$pid
