@@ -294,14 +294,22 @@ char *batch_job(void)
 	return xstrdup("");
 }
 
-bool result_seen(struct match_table *seen, const char *path)
+bool result_is_repeated(struct result_seen *seen, const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st))
 		return false;
-	if (match_table_find(seen, st.st_dev, st.st_ino))
-		return true;
-	match_table_add(seen, st.st_dev, st.st_ino, seen);
-	return false;
+	if (!match_table_find(&seen->files, st.st_dev, st.st_ino)) {
+		match_table_add(&seen->files, st.st_dev, st.st_ino, seen);
+		return false;
+	}
+	if (!seen->n_repeated++)
+		complain("%s is named twice, and counts once", path);
+	return true;
+}
+
+void result_seen_free(struct result_seen *seen)
+{
+	match_table_free(&seen->files);
 }

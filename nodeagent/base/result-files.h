@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "nodeagent/base/map.h"
 
 struct conf;
-struct match_table;
 
 enum result_layout { LAYOUT_VFTRACE, LAYOUT_RUN };
 
@@ -104,10 +104,17 @@ void result_parsed_free(struct result_parsed *r);
  */
 char *result_find(const char *dir, enum result_kind kind, size_t *n);
 
+/* Files that were named, each of which is to count once. Begins as zeros. */
+struct result_seen {
+	struct match_table files; /* by device and inode */
+	size_t n_repeated;
+};
+
 /*
- * True if this file, under this name or another one, was asked for with the same table before: it
- * would count twice. False, too, of what is not there. match_table_free() frees the table.
+ * True if this file was asked for before, under this name or another one; complain() tells of the
+ * first such file. False, too, of what is not there.
  */
-bool result_seen(struct match_table *seen, const char *path);
+bool result_is_repeated(struct result_seen *seen, const char *path);
+void result_seen_free(struct result_seen *seen);
 
 #endif

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 
 struct transport;
@@ -87,8 +86,7 @@ struct collate_files {
 	char *base; /* result_base() */
 	char **paths;
 	size_t n;
-	struct match_table seen; /* result_seen() */
-	bool told;		 /* that one is named twice */
+	struct result_seen seen;
 };
 
 /*

@@ -72,10 +72,7 @@ void collate_files_add(struct collate_files **sets, size_t *n, const char *base,
 		set = &(*sets)[(*n)++];
 		*set = (struct collate_files){.base = own, .layout = layout};
 	}
-	if (result_seen(&set->seen, path)) {
-		if (!set->told)
-			complain("%s is named twice, and counts once", path);
-		set->told = true;
+	if (result_is_repeated(&set->seen, path)) {
 		free(path);
 		return;
 	}
@@ -114,7 +111,7 @@ void collate_files_free(struct collate_files *sets, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < sets[i].n; k++)
 			free(sets[i].paths[k]);
-		match_table_free(&sets[i].seen);
+		result_seen_free(&sets[i].seen);
 		free(sets[i].paths);
 		free(sets[i].base);
 	}

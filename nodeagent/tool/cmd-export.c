@@ -11,7 +11,6 @@
 #include "nodeagent/tool/export-wrote.h"
 #include "nodeagent/tool/export-profile.h"
 #include "nodeagent/export/export.h"
-#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/run.h"
@@ -63,8 +62,7 @@ struct inputs {
 	const char *wanted;	/* --base, or NULL */
 	char *event;		/* of the first file, as result_event_in() */
 	bool bad, other;	/* some could not be read; was of another run or event */
-	struct match_table seen;
-	size_t n_repeated; /* files that were named before */
+	struct result_seen seen;
 };
 
 /* BASE of BASE_HOST.vfd, or the program where a folder has one run. host: NULL if the header is
@@ -92,22 +90,13 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 	return base;
 }
 
-static bool is_repeated(struct inputs *in, const char *path)
-{
-	if (!result_seen(&in->seen, path))
-		return false;
-	if (!in->n_repeated++)
-		complain("%s is named twice, and counts once", path);
-	return true;
-}
-
 static void add_file(void *ctx, const char *path)
 {
 	struct inputs *in = ctx;
 	char *error = NULL, *base;
 	struct vfd_file *f;
 
-	if (is_repeated(in, path))
+	if (result_is_repeated(&in->seen, path))
 		return;
 	f = vfd_open(path, &error);
 	if (!f) {
@@ -145,7 +134,7 @@ static void add_file(void *ctx, const char *path)
 
 static void add_directory(struct inputs *in, const char *path)
 {
-	const size_t before = in->n + in->n_repeated;
+	const size_t before = in->n + in->seen.n_repeated;
 	const bool bad = in->bad;
 
 	if (!vfd_files_in(path, add_file, in)) {
@@ -153,7 +142,7 @@ static void add_directory(struct inputs *in, const char *path)
 		in->bad = true;
 		return;
 	}
-	if (in->n + in->n_repeated == before && in->bad == bad) {
+	if (in->n + in->seen.n_repeated == before && in->bad == bad) {
 		complain(in->wanted ? "%s: no sampling files %s_HOST.vfd"
 				    : "%s: no sampling files (BASE_HOST.vfd, HOST.vfd)%s",
 			path, in->wanted ? in->wanted : "");
@@ -175,7 +164,7 @@ static void inputs_free(struct inputs *in)
 {
 	for (size_t i = 0; i < in->n; i++)
 		vfd_close(in->files[i]);
-	match_table_free(&in->seen);
+	result_seen_free(&in->seen);
 	free(in->files);
 	free(in->base);
 	free(in->directory);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nodeagent/base/map.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/exact/exact.h"
@@ -14,19 +13,9 @@
 struct search {
 	struct exact *x;
 	const char *base;
-	struct match_table seen;
-	size_t n_repeated; /* files that were named before */
+	struct result_seen seen;
 	bool bad;
 };
-
-static bool is_repeated(struct search *s, const char *path)
-{
-	if (!result_seen(&s->seen, path))
-		return false;
-	if (!s->n_repeated++)
-		complain("%s is named twice, and counts once", path);
-	return true;
-}
 
 /* True if it is of the run that is asked for. */
 static bool is_wanted(const struct search *s, const char *path)
@@ -49,7 +38,7 @@ static void add_file(void *ctx, const char *path)
 	char *error = NULL;
 	struct vfd_file *f = NULL;
 
-	if (is_wanted(s, path) && !is_repeated(s, path))
+	if (is_wanted(s, path) && !result_is_repeated(&s->seen, path))
 		f = vfd_open(path, &error);
 
 	if (f) {
@@ -64,16 +53,16 @@ static void add_file(void *ctx, const char *path)
 
 static void add_folder(struct search *s, const char *path)
 {
-	const size_t before = s->x->n_files + s->n_repeated;
+	const size_t before = s->x->n_files + s->seen.n_repeated;
 	const bool is_read = vfd_files_in(path, add_file, s);
 
 	if (!is_read)
 		complain("%s: can't be read: %s", path, strerror(errno));
-	else if (s->x->n_files + s->n_repeated == before && !s->bad)
+	else if (s->x->n_files + s->seen.n_repeated == before && !s->bad)
 		complain("%s: no sampling files (BASE_HOST.vfd, HOST.vfd): record them with "
 			 "vftr run --trace",
 			path);
-	s->bad |= !is_read || s->x->n_files + s->n_repeated == before;
+	s->bad |= !is_read || s->x->n_files + s->seen.n_repeated == before;
 }
 
 /* What the files of a run have in common: BASE, or the folder of HOST.vfd, and the event. The
@@ -128,7 +117,7 @@ int exact_open(struct exact *x, char **arguments, size_t n, const char *base)
 			add_folder(&s, arguments[i]);
 		else
 			add_file(&s, arguments[i]);
-	match_table_free(&s.seen);
+	result_seen_free(&s.seen);
 	if (!x->n_files && !s.bad)
 		complain("none of these sampling files is of the run `%s'", base ? base : "");
 	if (of_one_run(x)) {
