@@ -79,7 +79,7 @@ static __attribute__((noinline, cold)) void enter_overtaken(
 	/* stored in time: it was published since, or it is in the parent's block */
 	if (load_relaxed(to) != value)
 		return;
-	/* what was so anyway there takes its place */
+	/* a SYNC of the time that the words around it have changes nothing */
 	store_relaxed(to, record_sync_word((uint64_t)(uint32_t)base << RECORD_TIME_BITS));
 	vftr_slow(vftr_process_ticks(), 0, site, NULL);
 }

@@ -243,7 +243,8 @@ void snapshot_end(struct agent *a)
 {
 	const double began = transport_now(), deadline_s = a->host.conf->agent_deadline_s;
 
-	/* what is left after SIGTERM grows less by itself */
+	/* ending_left() counts the time since SIGTERM itself: it is no bound for the time since
+	 * began */
 	while (!await_copies(a, 0, SLICE_S) && transport_now() - began < deadline_s &&
 		ending_left(deadline_s, KEEP_S) > SLICE_S)
 		ending_hear();
