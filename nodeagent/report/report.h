@@ -123,7 +123,6 @@ uint32_t report_ranks(const struct profile *p);
 
 /* All functions of one shown name. */
 struct report_group {
-	uint32_t group;
 	uint32_t name; /* one of its names */
 	uint64_t calls, excl_ns;
 	uint64_t incl_ns; /* recursion counted once */

@@ -143,9 +143,8 @@ bool look_communication(const struct facts *facts, struct finding *f)
 		return false;
 	path = short_path(facts->r, stack);
 	finding_say(f,
-		"Also rank %" PRIu32
-		", which works most, is in MPI for %s: of all ranks %s, most of "
-		"it in %s.",
+		"Also rank %" PRIu32 ", which works most, is in MPI for %s: of all ranks %s, the "
+		"largest part in %s.",
 		e->rank_max, quantity_seconds(own_s).text, amount_of(facts, f->seconds).text, path);
 	free(path);
 	prove_count(f, "rank", e->rank_max);

@@ -21,7 +21,7 @@ bool look_io(const struct facts *facts, struct finding *f)
 	const struct profile *p = facts->p;
 	const struct profile_io *most = NULL;
 	uint64_t ns = 0;
-	char *path;
+	char *path, *where;
 
 	for (size_t i = 0; i < p->n_io; i++) {
 		if (is_of_mpi(facts, p->io[i].stack))
@@ -34,9 +34,11 @@ bool look_io(const struct facts *facts, struct finding *f)
 		return false;
 	f->seconds = s_of(ns);
 	path = short_path(facts->r, most->stack);
-	finding_say(f, "Input and output take %s, most of it in %s: %s in %s operations.",
-		amount_of(facts, f->seconds).text, path, quantity_bytes((double)most->bytes).text,
+	where = part_in((double)most->ns, (double)ns, path);
+	finding_say(f, "Input and output take %s%s: %s in %s operations.",
+		amount_of(facts, f->seconds).text, where, quantity_bytes((double)most->bytes).text,
 		quantity_count((double)most->operations).text);
+	free(where);
 	free(path);
 	prove_stack(f, facts->r, most->stack);
 	prove_seconds(f, "t_s", s_of(most->ns));
@@ -50,6 +52,7 @@ bool look_mpi_io(const struct facts *facts, struct finding *f)
 	const struct profile *p = facts->p;
 	const struct profile_function *most = NULL;
 	uint64_t ns = 0;
+	char *where;
 
 	EACH(const struct profile_function, is, p->functions, p->n_functions) {
 		if (strncmp(report_function(is), "MPI_File_", strlen("MPI_File_")))
@@ -61,11 +64,11 @@ bool look_mpi_io(const struct facts *facts, struct finding *f)
 	if (!ns)
 		return false;
 	f->seconds = s_of(ns);
-	finding_say(f,
-		"Input and output by MPI take %s, most of it in %s: %s calls of %s on average.",
-		amount_of(facts, f->seconds).text, report_function(most),
-		quantity_count((double)most->calls).text,
+	where = part_in((double)most->ns, (double)ns, report_function(most));
+	finding_say(f, "Input and output by MPI take %s%s: %s calls of %s on average.",
+		amount_of(facts, f->seconds).text, where, quantity_count((double)most->calls).text,
 		quantity_seconds(s_of(most->ns) / (double)most->calls).text);
+	free(where);
 	prove_text(f, "function", report_function(most));
 	prove_seconds(f, "t_s", s_of(most->ns));
 	prove_count(f, "calls", most->calls);

@@ -91,6 +91,12 @@ struct amount amount_of(const struct facts *facts, double seconds);
 /* The innermost functions of a path, "chem<step", for a sentence. The caller frees. */
 char *short_path(const struct report *r, uint32_t stack);
 
+/*
+ * " in step<main", ", mostly in step<main", or ", 40 % of it in step<main", behind an amount of
+ * which this part was there. The caller frees.
+ */
+char *part_in(double part, double of, const char *where);
+
 /* What an earlier rule of this name has found, or NULL. */
 const struct finding *found_by(const struct facts *facts, const char *rule);
 /* The number of the evidence with this key, or UINT64_MAX. */
@@ -121,13 +127,13 @@ void prove_work(
 /* waits.c: the waits of others for a rank, or (WAITS_ALL of report/waits.h) for any rank. */
 struct waited {
 	double s;	  /* all of them */
-	uint32_t stack;	  /* of the call in which most of it was, or PROFILE_NONE: none is known */
+	uint32_t stack;	  /* of the call with the greatest part, or PROFILE_NONE: none is known */
 	double here_s;	  /* the part of s in that call */
 	const char *kind; /* wait_kind_name() of that part */
 };
 struct waited waited_for(const struct facts *facts, uint32_t rank);
 struct latest latest_of(const struct profile *p);
-/* " in MPI_Allreduce<residual<step", behind an amount; "": not known. The caller frees. */
+/* part_in() of this call; "": not known. The caller frees. */
 char *waited_where(const struct facts *facts, const struct waited *w);
 /*
  * What ranks have waited because of this one, if much more of it than for itself was for ranks that

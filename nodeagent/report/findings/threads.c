@@ -128,7 +128,7 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 	uint32_t most = PROFILE_NONE;
 	bool *is_lock = waits_locks(p);
 	uint64_t ns = 0;
-	char *path;
+	char *path, *where;
 
 	for (uint32_t i = 0; i < p->n_stacks; i++) {
 		if (!is_lock[p->stacks[i].name])
@@ -143,8 +143,10 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 	f->seconds = s_of(ns);
 	if (!say_holder(facts, f)) {
 		path = short_path(facts->r, most);
-		finding_say(f, "Threads wait %s for locks and critical regions, most of it in %s.",
-			amount_of(facts, f->seconds).text, path);
+		where = part_in((double)p->stacks[most].excl_ns, (double)ns, path);
+		finding_say(f, "Threads wait %s for locks and critical regions%s.",
+			amount_of(facts, f->seconds).text, where);
+		free(where);
 		free(path);
 	}
 	prove_stack(f, facts->r, most);
@@ -179,7 +181,7 @@ bool look_gpu_wait(const struct facts *facts, struct finding *f)
 	const struct profile *p = facts->p;
 	const struct profile_gpu_wait *most = NULL;
 	uint64_t ns = 0;
-	char *path;
+	char *path, *where;
 
 	for (size_t i = 0; i < p->n_gpu_waits; i++) {
 		ns += p->gpu_waits[i].ns;
@@ -190,9 +192,11 @@ bool look_gpu_wait(const struct facts *facts, struct finding *f)
 		return false;
 	f->seconds = s_of(ns);
 	path = short_path(facts->r, most->stack);
-	finding_say(f, "The host waits %s for GPUs, most of it in %s%s%s.",
-		amount_of(facts, f->seconds).text, path, *most->name ? " for " : "",
+	where = part_in((double)most->ns, (double)ns, path);
+	finding_say(f, "The host waits %s for GPUs%s%s%s.", amount_of(facts, f->seconds).text,
+		where, *most->name ? " for " : "",
 		*most->name ? report_cell(facts->r, most->name) : "");
+	free(where);
 	free(path);
 	prove_stack(f, facts->r, most->stack);
 	if (*most->name)

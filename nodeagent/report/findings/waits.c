@@ -9,7 +9,6 @@
 #include "nodeagent/report/waits.h"
 
 #define STANDS_OUT 1.5 /* times the mean of all ranks: one rank is to be named */
-#define NEARLY_ALL 0.9 /* of its waits in one call path: it is the only one to be named */
 
 #define BY_CHAINS 1.25 /* times the waits for it: what goes back to a rank is told instead */
 
@@ -61,7 +60,7 @@ char *waited_where(const struct facts *facts, const struct waited *w)
 	if (w->stack == PROFILE_NONE)
 		return xstrdup("");
 	path = short_path(facts->r, w->stack);
-	text = xasprintf("%s in %s", w->here_s >= NEARLY_ALL * w->s ? "" : ", mostly", path);
+	text = part_in(w->here_s, w->s, path);
 	free(path);
 	return text;
 }

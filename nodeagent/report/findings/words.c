@@ -9,6 +9,7 @@
 
 #define PATH_FUNCTIONS 3
 #define PATH_COLUMNS   60
+#define NEARLY_ALL     0.9 /* of an amount in one place: it is the only one to be named */
 
 static char *text_of_format(const char *fmt, va_list args)
 {
@@ -115,6 +116,15 @@ struct amount amount_of(const struct facts *facts, double seconds)
 	snprintf(a.text, sizeof(a.text), "%s (%.*f %%)", quantity_seconds(seconds).text,
 		seconds < 0.1 * facts->all_s, 100.0 * seconds / facts->all_s);
 	return a;
+}
+
+char *part_in(double part, double of, const char *where)
+{
+	if (part >= NEARLY_ALL * of)
+		return xasprintf(" in %s", where);
+	if (2 * part > of)
+		return xasprintf(", mostly in %s", where);
+	return xasprintf(", %.0f %% of it in %s", 100 * part / of, where);
 }
 
 char *short_path(const struct report *r, uint32_t stack)
