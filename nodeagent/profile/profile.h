@@ -110,8 +110,8 @@ enum profile_open_kind {
 enum profile_rank_flags {
 	RANK_LEFT_INIT = 1,
 	RANK_ENTERED_FINALIZE = 2, /* neither, without MPI: from its begin to its end */
-	RANK_KILLED = 4,
-	RANK_HAS_MPI = 8, /* calls of MPI were traced */
+	RANK_KILLED = 4,	   /* or between MPI_Init and MPI_Finalize when the run was ended */
+	RANK_HAS_MPI = 8,	   /* calls of MPI were traced */
 	RANK_HAS_OPENMP = 16,
 	RANK_HAS_GPU = 32,
 	RANK_HAS_IO = 64,
@@ -233,6 +233,12 @@ static inline bool profile_is_window(int64_t begin_ns, int64_t end_ns, uint64_t 
 	const uint64_t beyond = global > ns ? global - ns : ns - global;
 
 	return begin_ns <= end_ns && beyond <= ns / 64 + 1000000;
+}
+
+/* It may have waited for others as it was killed, and they for it. */
+static inline bool profile_is_cut(const struct profile_rank_time *t)
+{
+	return (t->flags & RANK_KILLED) && !(t->flags & RANK_ENTERED_FINALIZE);
 }
 
 /* World rank as printed, of a rank of p: unranked processes follow the MPI ranks. */

@@ -95,7 +95,7 @@ static void doubt_rank(
 	const uint32_t of_mpi = RANK_HAS_MPI | RANK_OF_LAUNCHER;
 	const uint32_t rank = profile_rank_shown(p, t->rank);
 
-	if (t->flags & RANK_KILLED)
+	if (profile_is_cut(t))
 		add_doubt(e, DOUBT_KILLED, rank);
 	else if ((t->flags & of_mpi) && (t->flags & both) != both)
 		add_doubt(e, DOUBT_WINDOW, rank);
@@ -276,8 +276,8 @@ char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt why)
 	} of_ranks[DOUBTS] = {
 		[DOUBT_WINDOW] = {"was not seen to leave MPI_Init or to enter MPI_Finalize",
 			"were not seen to leave MPI_Init or to enter MPI_Finalize"},
-		[DOUBT_KILLED] = {"was killed, and counts until then",
-			"were killed, and count until then"},
+		[DOUBT_KILLED] = {"was cut off, and counts until then",
+			"were cut off, and count until then"},
 		[DOUBT_THREADS] = {"had threads that did other work beyond its window",
 			"had threads that did other work beyond their windows"},
 		[DOUBT_LOST] = {"has calls that were not recorded",

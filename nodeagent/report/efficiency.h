@@ -17,7 +17,7 @@ struct profile_rank_time;
 /* Why numbers are estimates. */
 enum efficiency_doubt {
 	DOUBT_WINDOW,  /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
-	DOUBT_KILLED,  /* a rank was killed: its window ends there */
+	DOUBT_KILLED,  /* a rank was cut off (profile_is_cut()): its window ends there */
 	DOUBT_RANKS,   /* of some ranks nothing is known */
 	DOUBT_CLOCK,   /* clocks of nodes were not compared: the longest window of a node */
 	DOUBT_THREADS, /* ends of threads do not tell what they did in the window */

@@ -54,8 +54,15 @@ for mpi in $mpis; do
 		stamped killed-$mpi $mpi killed
 		reasons killed-$mpi | grep -w killed_ranks
 		"$VFTR" waits killed-$mpi >text
-		grep "^Incomplete, as .*[1-4] ranks* w[ae][sr]e* killed.*: what these waited is not known$" text
+		grep "^Incomplete, as .*[1-4] ranks* w[ae][sr]e* cut off.*: what these waited is not known$" text
 		grep -A 3 "^Waiting for other ranks" killed-$mpi/summary.log | grep "^Incomplete, as "'
+
+	test_expect "$mpi: a rank is killed behind MPI_Finalize: all that was waited is known" '
+		run_of finalized-$mpi $mpi finalized
+		jq -e ".dead | length > 0" finalized-$mpi/profile.json
+		is "" "$(reasons finalized-$mpi)"
+		is 0 "$(jq "[.efficiency.estimated[] | select(. == \"killed_ranks\")] | length" finalized-$mpi/profile.json)"
+		as_stamped finalized-$mpi'
 
 	test_expect "$mpi: calls are dropped where rings are full: no wait is too long, and the line says that calls are missing" '
 		on="taskset -c 0" # with the agent, which is too slow then

@@ -36,7 +36,7 @@ struct facts {
 	struct digest d;
 	bool has_efficiency; /* e is that of a job; else e is of no use */
 	struct efficiency e;
-	bool is_cut;  /* a rank was killed: what others waited for says nothing of the program */
+	bool is_cut;  /* a rank was cut off: what others waited for says nothing of the program */
 	double all_s; /* as in struct findings */
 	struct latest latest;
 	/* what earlier rules of the table have found */

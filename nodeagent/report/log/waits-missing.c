@@ -14,13 +14,13 @@ static uint64_t missing_ranks(const struct profile *p)
 	return ranked < p->world_size ? p->world_size - ranked : 0;
 }
 
-/* Of what they were in when they were killed, and of who waited for them then. */
+/* Of what they were in when they were cut off, and of who waited for them then. */
 static uint64_t killed_ranks(const struct profile *p)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < p->n_dead; i++)
-		n += p->dead[i].rank < PROFILE_UNRANKED && p->dead[i].end == PROCESS_KILLED;
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		n += p->rank_times[i].rank < PROFILE_UNRANKED && profile_is_cut(&p->rank_times[i]);
 	return n;
 }
 
@@ -93,7 +93,7 @@ static const struct reason {
 	const char *one, *many; /* behind the number; NULL: compared.c tells it */
 } reasons[] = {
 	{"missing_ranks", missing_ranks, "rank has left no data", "ranks have left no data"},
-	{"killed_ranks", killed_ranks, "rank was killed", "ranks were killed"},
+	{"killed_ranks", killed_ranks, "rank was cut off", "ranks were cut off"},
 	{"lost_calls", lost_calls, "call was not recorded", "calls were not recorded"},
 	{"dropped_calls", dropped_calls, "collective call was dropped before all ranks came to it",
 		"collective calls were dropped before all ranks came to them"},

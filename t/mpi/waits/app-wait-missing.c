@@ -3,9 +3,11 @@
  * Waits of which a part cannot be known. Each rank writes into PREFIX.RANK what it has waited in a
  * barrier by the stamps of all, and for whom: "LATE_RANK SECONDS", in one write each.
  *
- *	app-wait-missing killed|storm|threads|ahead PREFIX
+ *	app-wait-missing killed|finalized|stuck|storm|threads|ahead PREFIX
  *
  *	killed	rank 3 is late before barriers, and kills itself instead of coming to the last one
+ *	finalized	rank 3 is late before barriers, and kills itself behind MPI_Finalize
+ *	stuck	ranks 0 and 1 each wait for a message of the other one
  *	storm	the same without an end like that, between floods of calls
  *	threads	two threads of rank 1 wait for the same messages at the same time
  *	ahead	rank 0 is AHEAD calls of a collective ahead of rank 1
@@ -95,6 +97,22 @@ static void killed(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void finalized(void)
+{
+	for (int turn = 0; turn < TURNS; turn++)
+		late_before_barrier();
+}
+
+static void __attribute__((noinline)) stuck(void)
+{
+	int value;
+
+	if (rank > 1)
+		return;
+	MPI_Recv(&value, 1, MPI_INT, rank ^ 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Send(&value, 1, MPI_INT, rank ^ 1, 7, MPI_COMM_WORLD);
+}
+
 static void *receive(void *arg)
 {
 	int value;
@@ -154,7 +172,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"killed", killed}, {"storm", storm}, {"threads", threads}, {"ahead", ahead}};
+	} all[] = {{"killed", killed}, {"finalized", finalized}, {"stuck", stuck}, {"storm", storm},
+		{"threads", threads}, {"ahead", ahead}};
 	char path[256];
 	int level;
 
@@ -171,5 +190,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], all[i].name))
 			all[i].run();
 	MPI_Finalize();
+	if (rank == 3 && !strcmp(argv[1], "finalized"))
+		kill(getpid(), SIGKILL);
 	return 0;
 }

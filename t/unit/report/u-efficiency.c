@@ -219,7 +219,7 @@ START_TEST(doubts)
 {
 	static const char *const sentences[DOUBTS] = {
 		[DOUBT_WINDOW] = "rank 1 was not seen to leave MPI_Init or to enter MPI_Finalize",
-		[DOUBT_KILLED] = "rank 2 and 1 more were killed, and count until then",
+		[DOUBT_KILLED] = "rank 2 and 1 more were cut off, and count until then",
 		[DOUBT_RANKS] = "the data of 3 ranks are missing",
 		[DOUBT_CLOCK] = "the clocks of the nodes were not compared",
 		[DOUBT_THREADS] = "rank 0 had threads that did other work beyond its window",
@@ -417,7 +417,7 @@ START_TEST(in_the_summary)
 	four();
 	place(0, 1, "a");
 	place(2, 3, "b");
-	p->rank_times[2].flags |= RANK_KILLED;
+	p->rank_times[2].flags = (p->rank_times[2].flags | RANK_KILLED) & ~RANK_ENTERED_FINALIZE;
 	layout_run();
 	text = summary();
 	in_order(text,
@@ -426,7 +426,7 @@ START_TEST(in_the_summary)
 			"| Parallel          | 50.0 |", "|   Load balance    | 62.5 |",
 			"|     in nodes      | 87.5 |", "|     between nodes | 71.4 |",
 			"|   Communication   | 80.0 |",
-			"Estimated: rank 2 was killed, and counts until then.\n",
+			"Estimated: rank 2 was cut off, and counts until then.\n",
 			"\n  efficiency: 50 % = load balance 62 % x communication 80 % "
 			"(estimated)\n",
 			NULL});
