@@ -11,6 +11,7 @@
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/symbols/names.h"
 #include "nodeagent/agent/snapshot.h"
+#include "nodeagent/live/sample/standstill.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/session/session.h"
 #include "nodeagent/process/names.h"
@@ -113,6 +114,38 @@ void deadlock_write_stacks(struct agent *a)
 	if (error)
 		complain("%s: %s", path, strerror(-error));
 	free(path);
+}
+
+void deadlock_note(struct agent *a)
+{
+	const int signal = a->asked_to_end;
+	char *text = signal && a->host.n_live ? standstill_text(&a->host) : NULL;
+
+	a->asked_to_end = 0;
+	if (!text)
+		return;
+	free(a->standstill);
+	a->standstill = xasprintf("as SIG%s came, %s", sigabbrev_np(signal), text);
+	free(text);
+}
+
+static bool ended_badly(const struct process *p)
+{
+	return p->greeted &&
+	       (p->end == PROCESS_RUNNING || p->end == PROCESS_KILLED || p->exit_status > 0);
+}
+
+bool deadlock_tell(struct agent *a)
+{
+	bool is_told = false;
+
+	for (const struct process *p = a->host.processes; a->standstill && p; p = p->next)
+		is_told |= ended_badly(p);
+	if (is_told)
+		host_warn(&a->host, true, "%s", a->standstill);
+	free(a->standstill);
+	a->standstill = NULL;
+	return is_told;
 }
 
 static double look_for_deadlock(struct agent *a)

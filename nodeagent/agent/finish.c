@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "nodeagent/agent/deadlock.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/clock/sync.h"
 #include "nodeagent/collate/collate.h"
@@ -120,18 +121,29 @@ static bool is_part_of_job(const struct agent *a, const struct profile *p)
 
 static void leave_processes(struct agent *a)
 {
+	unsigned left = 0;
+
 	for (struct process *p = a->host.processes; p; p = p->next) {
 		if (p->ended)
 			continue;
 		if (p->control)
 			store_relaxed(&p->control->orders, ORDER_LEAVE);
 		process_finish(p, p->held ? PROCESS_EXITED : PROCESS_RUNNING);
-		if (p->end == PROCESS_RUNNING && !a->told_to_stop && a->form != FORM_ATTACH)
+		if (p->end != PROCESS_RUNNING || a->form == FORM_ATTACH)
+			continue;
+		if (a->told_to_stop)
+			left++;
+		else
 			host_warn(&a->host, true,
 				"%s still ran when this agent ended, as it took the job for over: "
 				"what it did later is not in the profile",
 				process_name(p));
 	}
+	if (left)
+		host_warn(&a->host, false,
+			"the run was ended while %u %s: what happened later is not in the profile",
+			left, one_or_many(left, "process still ran", "processes still ran"));
+	a->host.was_ended = deadlock_tell(a) || left;
 	stack_end(&a->host);
 }
 

@@ -82,13 +82,16 @@ static void on_signal(struct agent *a)
 				a->told_to_stop = true;
 			break;
 		case SIGUSR2: /* the same had SIGTERM */
-			if (a->form == FORM_SIBLING)
+			if (a->form == FORM_SIBLING) {
 				ending_begin();
+				a->asked_to_end = SIGTERM;
+			}
 			break;
 		case SIGTERM:
 			ending_begin();
 			/* fall through */
 		case SIGHUP:
+			a->asked_to_end = (int)s.ssi_signo;
 			if (a->form == FORM_STEP)
 				in_step_hurry(a);
 			else if (a->form == FORM_SIBLING) /* the command is not giving up */
@@ -98,6 +101,7 @@ static void on_signal(struct agent *a)
 			break;
 		case SIGINT:
 		case SIGQUIT:
+			a->asked_to_end = (int)s.ssi_signo;
 			if (a->form == FORM_STEP)
 				in_step_hurry(a);
 			else
@@ -114,6 +118,7 @@ static void hear(void *agent)
 
 	on_signal(a);
 	supervised_news(a);
+	deadlock_note(a);
 	in_step_hear(a);
 }
 
@@ -135,6 +140,7 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 		break;
 	case WATCH_SIGNALS:
 		on_signal(a);
+		deadlock_note(a);
 		break;
 	case WATCH_SOCKET:
 		if (p->socket >= 0 && !process_receive(p))
@@ -145,6 +151,7 @@ static void on_event(struct agent *a, const struct epoll_event *e)
 		break;
 	case WATCH_SUPERVISOR:
 		supervised_news(a);
+		deadlock_note(a);
 		break;
 	case WATCH_COMMAND:
 		epoll_ctl(a->host.epoll, EPOLL_CTL_DEL, supervised_end(), NULL);

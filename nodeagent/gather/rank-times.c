@@ -60,7 +60,9 @@ static uint32_t flags_of(const struct process *p, uint64_t lost)
 	uint32_t flags = w->begun ? RANK_LEFT_INIT : 0;
 
 	flags |= w->ended ? RANK_ENTERED_FINALIZE : 0;
-	flags |= p->end == PROCESS_KILLED ? RANK_KILLED : 0;
+	flags |= p->end == PROCESS_KILLED || (p->host->was_ended && w->begun && !w->ended)
+			 ? RANK_KILLED
+			 : 0;
 	flags |= w->begun || w->ended || w->first.of[TIME_MPI] > 0 ? RANK_HAS_MPI : 0;
 	flags |= w->openmp ? RANK_HAS_OPENMP : 0;
 	flags |= gpu_is_used(p->gpu) ? RANK_HAS_GPU : 0;

@@ -65,6 +65,7 @@ struct host {
 	char *name;
 	const struct machine *machine; /* the hardware of this host, or NULL */
 	uint64_t run;		       /* a number for all files of this run; 0: not known */
+	bool was_ended;	  /* from outside, while processes still ran or hung */
 	bool no_exchange; /* at the end: no agent has anything for those of other nodes */
 
 	/* by which its processes find the agent: rendezvous.h */

@@ -64,6 +64,19 @@ for mpi in $mpis; do
 		is 0 "$(jq "[.efficiency.estimated[] | select(. == \"killed_ranks\")] | length" finalized-$mpi/profile.json)"
 		as_stamped finalized-$mpi'
 
+	test_expect "$mpi: a signal ends ranks that wait for each other: they are named, with where they hang" '
+		limit "$VFTR" run -q -o stuck-$mpi -- $(mpirun_of $mpi) -np 4 "$BIN/missing-$mpi" stuck truth \
+			>out 2>err </dev/null &
+		run=$!
+		wait_for 60 "\"$VFTR\" where --json | jq -e \".deadlock | length == 2\""
+		pkill -TERM -P $run
+		wait $run || echo "status $?"
+		cat err
+		[ "$(grep -c "as SIGTERM came, there was a deadlock: rank 0 waits for rank 1, which waits for rank 0; .*ranks 0-1 for [1-9][0-9.]* s in MPI_Recv < stuck < main" err)" = 1 ]
+		jq -e ".warnings | map(select(contains(\"rank 0 waits for rank 1\"))) | length == 1" stuck-$mpi/profile.json
+		reasons stuck-$mpi | grep -w killed_ranks
+		"$VFTR" findings --json stuck-$mpi | jq -e "[.findings[].rule] | index(\"communication\") == null"'
+
 	test_expect "$mpi: calls are dropped where rings are full: no wait is too long, and the line says that calls are missing" '
 		on="taskset -c 0" # with the agent, which is too slow then
 		run_of storm-$mpi $mpi storm -k shm.when_full=drop -k shm.ring_size=32KiB

@@ -117,6 +117,14 @@ static void ended(struct agent *a, int status)
 	a->told_to_stop = true;
 }
 
+/* COMMAND, too, has the signal. */
+static void asked(struct agent *a, int signal)
+{
+	if (signal == SIGTERM)
+		ending_begin();
+	a->asked_to_end = signal;
+}
+
 static void hurry(struct agent *a, int signal)
 {
 	if (signal == SIGTERM)
@@ -131,8 +139,8 @@ void supervised_news(struct agent *a)
 	while (link_fd >= 0 && receive_packet(&m, MSG_DONTWAIT)) {
 		if (m.kind == SUPERVISION_ENDED)
 			ended(a, m.value);
-		else if (m.kind == SUPERVISION_TERM)
-			ending_begin();
+		else if (m.kind == SUPERVISION_SIGNAL)
+			asked(a, m.value);
 		else if (m.kind == SUPERVISION_HURRY)
 			hurry(a, m.value);
 	}

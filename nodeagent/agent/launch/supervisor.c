@@ -157,6 +157,11 @@ static bool is_of_terminal(int signal)
 	}
 }
 
+static bool ends(int signal)
+{
+	return signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTERM;
+}
+
 /* kill(0, ...) in COMMAND or below it has reached COMMAND by itself. */
 static bool is_from_command(const struct supervisor *s, pid_t sender)
 {
@@ -174,12 +179,13 @@ static void pass_on(struct supervisor *s, const struct signalfd_siginfo *i)
 
 	if (signal == SIGCONT && !procfs_is_stopped(s->command))
 		return; /* all of the group got it */
+	if (ends(signal) && !is_from_command(s, (pid_t)i->ssi_pid)) {
+		if (signal == SIGTERM)
+			ending_begin();
+		tell_agent(s, SUPERVISION_SIGNAL, signal, -1);
+	}
 	if (i->ssi_code == SI_KERNEL && is_of_terminal(signal))
 		return;
-	if (signal == SIGTERM && !is_from_command(s, (pid_t)i->ssi_pid)) {
-		ending_begin();
-		tell_agent(s, SUPERVISION_TERM, 0, -1);
-	}
 	if (i->ssi_code == SI_QUEUE)
 		sigqueue(s->command, signal, (union sigval){.sival_ptr = (void *)i->ssi_ptr});
 	else if (i->ssi_code == SI_KERNEL || !is_from_command(s, (pid_t)i->ssi_pid))
@@ -283,7 +289,7 @@ static void before_command(struct supervisor *s, const struct signalfd_siginfo *
 /* COMMAND has ended, the agent writes: the first one tells it, with the second we go. */
 static void after_command(struct supervisor *s, int signal)
 {
-	if (signal != SIGINT && signal != SIGQUIT && signal != SIGHUP && signal != SIGTERM)
+	if (!ends(signal))
 		return;
 	s->leaves = s->hurried;
 	s->hurried = true;

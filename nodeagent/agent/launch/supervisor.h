@@ -33,7 +33,7 @@ enum supervision_kind {
 	SUPERVISION_RUN,     /* from the agent: start COMMAND */
 	SUPERVISION_STARTED, /* value: its pid; with its pidfd, if the kernel has them */
 	SUPERVISION_ENDED,   /* value: as from waitpid() */
-	SUPERVISION_TERM,    /* before ENDED: SIGTERM has come (ending.h) */
+	SUPERVISION_SIGNAL,  /* before ENDED: this signal has come, which may end COMMAND */
 	SUPERVISION_HURRY,   /* after ENDED: SIGTERM or a signal like it has come */
 };
 

@@ -78,6 +78,8 @@ struct agent {
 	struct in_step *step; /* of FORM_STEP, else NULL */
 	pid_t command;	      /* COMMAND, 0: none or ended */
 	int command_status;   /* as from waitpid() */
+	int asked_to_end;     /* the last signal that came and may end the processes; 0: none */
+	char *standstill;     /* as a signal that ends came (standstill.h), or NULL */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
 };

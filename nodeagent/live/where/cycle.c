@@ -4,6 +4,7 @@
  * as stuck; those for which somebody is left who may end their wait are taken away, until nobody
  * is. Who remains waits for somebody who remains, so a way from one to the next comes back.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
@@ -236,4 +237,16 @@ size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_
 				n = follow_waits(all, &all->at[i], ranks, max);
 	free(all);
 	return n;
+}
+
+char *where_cycle_text(const struct where *w)
+{
+	uint32_t ranks[WHERE_CYCLE_MOST];
+	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, WHERE_CYCLE_MOST);
+	char *text = n ? xasprintf("rank %" PRIu32, ranks[0]) : NULL;
+
+	for (size_t i = 1; i <= n; i++)
+		text = xappend(text, " waits for rank %" PRIu32 "%s", ranks[i % n],
+			i < n ? ", which" : "");
+	return text;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/live/where/where.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/util.h"
@@ -65,6 +66,30 @@ uint64_t where_count_ranks(const struct where_ranks *r)
 	for (uint32_t i = 0; i < r->n; i++)
 		n += (uint64_t)r->run[i].last - r->run[i].first + 1;
 	return n;
+}
+
+char *where_ranks_text(const struct where_ranks *r)
+{
+	char *text = xstrdup("");
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct where_run *run = &r->run[i];
+
+		text = xappend(text, "%s%" PRIu32, i ? "," : "", run->first);
+		if (run->first != run->last)
+			text = xappend(text, "-%" PRIu32, run->last);
+	}
+	return xappend(text, "%s", r->cut ? ",..." : "");
+}
+
+char *where_ranks_words(const struct where_ranks *r)
+{
+	char *ranks = where_ranks_text(r);
+	char *words =
+		xasprintf("%s %s", where_count_ranks(r) == 1 && !r->cut ? "rank" : "ranks", ranks);
+
+	free(ranks);
+	return words;
 }
 
 void where_subtract_ranks(

@@ -23,6 +23,10 @@
 #define WHERE_NO_RANK	   UINT32_MAX
 #define WHERE_ANY	   UINT32_MAX /* a peer or a tag: any one */
 #define WHERE_FRAME_BEGINS '\n'	      /* between the frames of a path */
+/* ns that a thread waits before it is said to hang: others may be about to go on. */
+#define WHERE_HANGS_LEAST UINT64_C(1000000000)
+/* A cycle of more ranks is not shown as a deadlock. */
+#define WHERE_CYCLE_MOST 256
 
 /* Ranks as ascending runs that do not touch. */
 struct where_ranks {
@@ -40,6 +44,10 @@ void where_subtract_ranks(
 	struct where_ranks *to, const struct where_ranks *of, const struct where_ranks *without);
 bool where_has_rank(const struct where_ranks *r, uint32_t rank);
 uint64_t where_count_ranks(const struct where_ranks *r);
+/* "rank 3", "ranks 0-3,5"; ",..." at the end if some were cut off. The caller frees. */
+char *where_ranks_words(const struct where_ranks *r);
+/* The same without the word. */
+char *where_ranks_text(const struct where_ranks *r);
 
 enum where_state { WHERE_RUNS, WHERE_STOPPED, WHERE_ENDED, WHERE_STATES };
 
@@ -150,6 +158,9 @@ const struct where_comm *where_comm_of(const struct where *w, const struct where
  * several, all are in a cycle, or wait for one.
  */
 size_t where_cycle(const struct where *w, uint64_t least, uint32_t *ranks, size_t max);
+/* "rank 0 waits for rank 1, which waits for rank 0": such a cycle of WHERE_HANGS_LEAST; NULL: there
+ * is none. The caller frees. */
+char *where_cycle_text(const struct where *w);
 /* True if each thread of the cycle that begins with l has waited for at least that long. */
 bool where_is_locked(const struct where_locked *l, uint64_t least);
 /* True if each thread is in a call of MPI for at least that long. */

@@ -108,8 +108,8 @@ static void waits_json(struct json *j, const struct where *w)
 
 static void cycle_json(struct json *j, const struct where *w)
 {
-	uint32_t ranks[CYCLE_MOST];
-	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, CYCLE_MOST);
+	uint32_t ranks[WHERE_CYCLE_MOST];
+	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, WHERE_CYCLE_MOST);
 
 	json_array(j, "deadlock");
 	for (size_t i = 0; i < n; i++)

@@ -12,25 +12,11 @@
 #define TEXT_COLUMNS 44
 #define INDENT_MOST  40
 
-char *where_ranks_text(const struct where_ranks *r)
-{
-	char *text = xstrdup("");
-
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct where_run *run = &r->run[i];
-
-		text = xappend(text, "%s%" PRIu32, i ? "," : "", run->first);
-		if (run->first != run->last)
-			text = xappend(text, "-%" PRIu32, run->last);
-	}
-	return xappend(text, "%s", r->cut ? ",..." : "");
-}
-
 static void print_ranks(FILE *f, const struct where_ranks *r)
 {
-	char *text = where_ranks_text(r);
+	char *text = where_ranks_words(r);
 
-	fprintf(f, "%s %s", where_count_ranks(r) == 1 && !r->cut ? "rank" : "ranks", text);
+	fputs(text, f);
 	free(text);
 }
 
@@ -282,21 +268,18 @@ static void print_locked(FILE *f, const struct where_locked *l)
 
 static void print_hang(FILE *f, const struct where *w, bool all_seen)
 {
-	uint32_t ranks[CYCLE_MOST];
-	const size_t n = where_cycle(w, WHERE_HANGS_LEAST, ranks, CYCLE_MOST);
+	char *cycle = where_cycle_text(w);
 
 	for (size_t i = 0; i < w->n_locked; i += w->locked[i].of)
 		if (where_is_locked(&w->locked[i], WHERE_HANGS_LEAST))
 			print_locked(f, &w->locked[i]);
-	if (n) {
-		fprintf(f, "deadlock: rank %" PRIu32, ranks[0]);
-		for (size_t i = 1; i <= n; i++)
-			fprintf(f, " waits for rank %" PRIu32 "%s", ranks[i % n],
-				i < n ? ", which" : "\n");
+	if (cycle) {
+		fprintf(f, "deadlock: %s\n", cycle);
 	} else if (all_seen && where_all_wait(w, WHERE_HANGS_LEAST)) {
 		fprintf(f, "all threads wait in MPI: nobody is left to go on, unless a message is "
 			   "on its way\n");
 	}
+	free(cycle);
 }
 
 void where_text(FILE *f, const struct viewer *w, const struct live_view *v)

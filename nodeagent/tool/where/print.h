@@ -9,13 +9,6 @@
 
 struct live_view;
 struct viewer;
-struct where_ranks;
-
-/* ns that a thread waits before it is said to hang: others may be about to go on. */
-#define WHERE_HANGS_LEAST UINT64_C(1000000000)
-
-/* A cycle of more ranks is not shown as a deadlock. */
-#define CYCLE_MOST 256
 
 /*
  * w->where is sorted, and came with v. lines: JSON on several lines, for people; else on one line.
@@ -23,8 +16,5 @@ struct where_ranks;
  */
 void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool lines);
 void where_text(FILE *f, const struct viewer *w, const struct live_view *v);
-
-/* "0-3,5", with ",..." if some ranks were cut off. The caller frees. */
-char *where_ranks_text(const struct where_ranks *r);
 
 #endif
