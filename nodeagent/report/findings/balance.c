@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define WAITS_EXPLAIN 0.5 /* of what an imbalance costs: then it was waited there */
+#define HANDS_OUT     0.1 /* a rank with less of the mean work is there for something else */
 
 /* By stack; the caller frees. */
 static uint64_t *samples_of(const struct profile *p)
@@ -141,11 +142,21 @@ static void say_slowest(const struct facts *facts, struct finding *f, uint32_t r
 static void say_least(const struct facts *facts, struct finding *f)
 {
 	const struct profile_rank_time *t = least_of(facts);
+	const double of_mean = outside_of(&facts->e, t) / facts->e.outside_s;
+	const uint32_t rank = profile_rank_shown(facts->p, t->rank);
+	const struct amount costs = amount_of(facts, f->seconds);
 
-	finding_say(f,
-		"Rank %" PRIu32 " works %.2f x the mean only; that others work more costs %s.",
-		profile_rank_shown(facts->p, t->rank),
-		outside_of(&facts->e, t) / facts->e.outside_s, amount_of(facts, f->seconds).text);
+	if (of_mean < HANDS_OUT)
+		finding_say(f,
+			"Rank %" PRIu32
+			" has next to no work, %.1f %% of the mean, as one that hands it "
+			"out to the others; this costs %s.",
+			rank, 100 * of_mean, costs.text);
+	else
+		finding_say(f,
+			"Rank %" PRIu32
+			" has less work than the others, %.2f x the mean, which costs %s.",
+			rank, of_mean, costs.text);
 	prove_count(f, "rank_least", profile_rank_shown(facts->p, t->rank));
 	prove_seconds(f, "least_s", outside_of(&facts->e, t));
 }

@@ -218,8 +218,13 @@ START_TEST(several_ranks_or_all_but_one)
 		"Rank 1 and 1 more have more work than the others, which costs 2.00 s");
 	WORK(100, 2000, 2000, 2000);
 	ck_assert_str_eq(found("load_balance", 1900)->text,
-		"Rank 0 works 0.07 x the mean only; that others work more costs 1.90 s (19 %).");
+		"Rank 0 has next to no work, 6.6 % of the mean, as one that hands it out to the "
+		"others; this costs 1.90 s (19 %).");
 	ck_assert_uint_eq(evidence(finding("load_balance"), "rank_least")->count, 0);
+	WORK(1000, 2000, 2000, 2000);
+	ck_assert_str_eq(
+		found("load_balance", 1000)->text, "Rank 0 has less work than the others, 0.57 x "
+						   "the mean, which costs 1.00 s (10 %).");
 }
 END_TEST
 
