@@ -56,10 +56,12 @@ static bool is_bad(const struct place *p)
 uint64_t vftr_amount_of(const struct mpi_call *k, enum amount a, uint32_t i)
 {
 	const struct place p = place_of(k, a);
+	MPI_Count n;
 
 	if (is_bad(&p))
 		return 0;
-	return times(p.in_arrays ? call_count(k, p.counts, (int)i) : p.count, element(k, &p, i));
+	n = p.in_arrays ? call_count(k, p.counts, (int)i) : p.count;
+	return n > 0 ? times(n, element(k, &p, i)) : 0; /* of 0, the type may be any, also none */
 }
 
 uint64_t vftr_amount_for(

@@ -8,11 +8,13 @@ need_built "$AGENT"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
-# run MPI PROGRAM: alone and traced, its output must be the same
+# run MPI PROGRAM [OPTION...]: alone and traced, its output must be the same
 run() {
-	limit ./edges-$1 $2 >$2.plain 2>&1
-	traced -q --preload -k profile.sample=0 -- ./edges-$1 $2 >$2.traced 2>&1
-	diff $2.plain $2.traced
+	mpi=$1 program=$2
+	shift 2
+	limit ./edges-$mpi $program >$program.plain 2>&1
+	traced -q --preload -k profile.sample=0 "$@" -- ./edges-$mpi $program >$program.traced 2>&1
+	diff $program.plain $program.traced
 }
 
 # refused OUTPUT: the errors that were returned, and which function ended the program
@@ -80,6 +82,10 @@ for mpi in $mpis; do
 		run $mpi types
 		is '1600 1600' \"\$(json edges-${mpi}_all.json \
 			'[.communicators[] | .bytes_sent, .bytes_received] | map(tostring) | join(\" \")')\"
+	"
+	test_expect "$mpi: a type of no elements may be none, also where the length of each message is recorded" "
+		run $mpi no_type -k sampling.active=true
+		is 2 \"\$(cat no_type.traced)\"
 	"
 	test_expect "$mpi: threads meet communicators made behind our back; handlers stay" "
 		run $mpi unknown

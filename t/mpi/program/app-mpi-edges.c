@@ -132,6 +132,20 @@ static void types(void)
 	printf("class %d\n", class_of(MPI_Send(ints, 1, MPI_DATATYPE_NULL, 0, 1, MPI_COMM_WORLD)));
 }
 
+/* Of 0 elements MPICH never looks at the type; Open MPI does. */
+static void no_type(void)
+{
+#ifdef OPEN_MPI
+	MPI_Datatype unset = MPI_INT;
+#else
+	MPI_Datatype unset = (MPI_Datatype)0xcc000000; /* where no type is yet */
+#endif
+	int x = 1, y = 2, n = 0, at = 0;
+
+	MPI_Alltoallw(&x, &n, &at, &unset, &y, &n, &at, &unset, MPI_COMM_WORLD);
+	printf("%d\n", y);
+}
+
 /* Threads that meet communicators whose beginning nobody saw. */
 enum { THREADS = 4, COMMS = 200 };
 static MPI_Comm behind[COMMS];
@@ -377,9 +391,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {{"attributes", attributes}, {"bad_partitions", bad_partitions}, {"nulls", nulls},
-	{"no_group", no_group}, {"types", types}, {"unknown", unknown}, {"persistent", persistent},
-	{"behind", behind_our_back}, {"many", many}, {"jumps", jumps}, {"threads", threads},
-	{"file", file}, {"plain", plain}};
+	{"no_group", no_group}, {"types", types}, {"no_type", no_type}, {"unknown", unknown},
+	{"persistent", persistent}, {"behind", behind_our_back}, {"many", many}, {"jumps", jumps},
+	{"threads", threads}, {"file", file}, {"plain", plain}};
 
 int main(int argc, char **argv)
 {
