@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,10 +197,29 @@ __attribute__((constructor(101))) static void install_early(void)
 	vftr_generation_install();
 }
 
-/* A plug-in with libvftrace.a that has recorded nothing leaves no key behind when it is closed. */
-__attribute__((destructor(101))) static void give_key_back(void)
+/* A program that is linked with -static has none. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+/* True of a plug-in with libvftrace.a: the program stays, and what is linked with -z nodelete. */
+static bool may_be_unloaded(void)
 {
-	if (has_key && load_acquire(&vftr_process.state) != PROCESS_ON)
+	for (const ElfW(Dyn) *d = _DYNAMIC; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG ||
+			(d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NODELETE)))
+			return false;
+	return _DYNAMIC != NULL;
+}
+
+/* A plug-in with libvftrace.a leaves nothing behind that would call it when it has been closed. */
+__attribute__((destructor(101))) static void take_back(void)
+{
+	const bool on = load_acquire(&vftr_process.state) == PROCESS_ON;
+
+	if (on && !may_be_unloaded())
+		return;
+	if (on)
+		vftr_sampler_end();
+	if (has_key)
 		has_key = pthread_key_delete(end_of_thread) != 0;
 }
 

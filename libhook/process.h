@@ -374,6 +374,8 @@ uint64_t vftr_module_identity(uint64_t address);
 int vftr_sampler_receive(int socket, struct patience *patience);
 void vftr_sampler_begin(void);
 void vftr_sampler_forget(void);
+/* Before the code of a plug-in is gone: takes back the timers and the handler; without the lock. */
+void vftr_sampler_end(void);
 /* The calling thread has begun, or is about to end; without the lock. */
 void vftr_sampler_thread_begin(void);
 void vftr_sampler_thread_end(void);

@@ -211,6 +211,15 @@ void vftr_sampler_thread_end(void)
 	busy_end(&vftr_thread);
 }
 
+static void stop_timers(void)
+{
+	store_relaxed(&vftr_sampler.on, 0);
+	for (uint32_t i = 0; i < n_timers; i++)
+		if (timers[i].tid)
+			syscall(SYS_timer_delete, timers[i].id);
+	n_timers = 0;
+}
+
 void vftr_sampler_stop(void)
 {
 	const int saved_errno = errno;
@@ -218,16 +227,36 @@ void vftr_sampler_stop(void)
 	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
 	if (load_relaxed(&vftr_sampler.on)) {
-		store_relaxed(&vftr_sampler.on, 0);
+		stop_timers();
 		store_relaxed(&stack_samples_app(&vftr_sampler.ring)->end, STACK_SAMPLES_SIGNAL);
-		for (uint32_t i = 0; i < n_timers; i++)
-			if (timers[i].tid)
-				syscall(SYS_timer_delete, timers[i].id);
-		n_timers = 0;
 	}
 	vftr_process_unlock();
 	busy_end(&vftr_thread);
 	errno = saved_errno;
+}
+
+/* A signal that is on its way is ignored then; a handler that the program has set stays. */
+static void take_handler_back(void)
+{
+	struct sigaction is;
+
+	if (sigaction(SAMPLER_SIGNAL, NULL, &is))
+		return;
+	if (is.sa_sigaction == vftr_sampler_handler || is.sa_handler == SIG_DFL ||
+		is.sa_handler == SIG_IGN)
+		sigaction(SAMPLER_SIGNAL, &vftr_sampler.before, NULL);
+}
+
+void vftr_sampler_end(void)
+{
+	if (!load_relaxed(&vftr_sampler.on))
+		return;
+	busy_begin(&vftr_thread); /* the lock is no lock of the program */
+	vftr_process_lock();
+	stop_timers();
+	vftr_process_unlock();
+	take_handler_back();
+	busy_end(&vftr_thread);
 }
 
 void vftr_sampler_forget(void)

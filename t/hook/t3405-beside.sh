@@ -54,6 +54,51 @@ test_expect 'a plug-in that is loaded and closed again and again leaves no key o
 	gcc $TEST_FLAGS -finstrument-functions -shared -fPIC -o closed.so closed.c $(test_link :libvftrace.a) -ldl -pthread
 	limit ./load'
 
+test_expect 'a plug-in with libvftrace.a is closed before a thread ends that has recorded in it' '
+	cat >outlives.c <<-END
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		static pthread_barrier_t both;
+
+		static void *record(void *plug)
+		{
+			((void (*)(void))dlsym(plug, "plug"))();
+			pthread_barrier_wait(&both);
+			pthread_barrier_wait(&both);
+			return 0;
+		}
+
+		int main(void)
+		{
+			void *plug = dlopen("./records.so", RTLD_NOW);
+			pthread_t thread;
+			int status = 1;
+
+			pthread_barrier_init(&both, 0, 2);
+			pthread_create(&thread, 0, record, plug);
+			pthread_barrier_wait(&both);
+			dlclose(plug);
+			printf("%d", dlopen("./records.so", RTLD_NOW | RTLD_NOLOAD) != 0);
+			pthread_barrier_wait(&both);
+			pthread_join(thread, 0);
+			if (!fork())
+				_exit(0);
+			wait(&status);
+			printf(" %d\\n", status);
+			return 0;
+		}
+	END
+	gcc $TEST_FLAGS -o outlives outlives.c -ldl -pthread
+	printf "%s\n" "#include <vftrace.h>" "void plug(void)" "{" "vftrace_region_begin(\"solve\");" \
+		"vftrace_region_end(\"solve\");" "}" >records.c
+	gcc $TEST_FLAGS -I"$TOP/libhook" -shared -fPIC -o records.so records.c $(test_link :libvftrace.a) -ldl -pthread
+	is "0 0" "$(traced -q -- ./outlives)"
+	is 1 "$(calls_of outlives_all.json "solve<init")"'
+
 test_expect 'the first event of a thread allocates nothing, however many keys the program has' '
 	is 0 "$(traced -q -- "$BIN/beside" keys)"'
 

@@ -74,6 +74,31 @@ test_expect 'a library that is loaded while the program runs' '
 	shares_hold 50
 	of_path "burn<asked<asking<load<main<init" | jq -e ".samples > 10"'
 
+test_expect 'a plug-in with libvftrace.a that is closed takes its timers with it' '
+	cat >closes.c <<-END
+		#include <dlfcn.h>
+		#include <time.h>
+		int main(void)
+		{
+			void *plug = dlopen("./timed.so", RTLD_NOW);
+
+			((void (*)(void))dlsym(plug, "plug"))();
+			if (dlclose(plug) || dlopen("./timed.so", RTLD_NOW | RTLD_NOLOAD))
+				return 1;
+			while (clock() < CLOCKS_PER_SEC / 10)
+				;
+			return 0;
+		}
+	END
+	$build -o closes closes.c -ldl
+	printf "%s\n" "#include <vftrace.h>" "void plug(void)" "{" "vftrace_region_begin(\"solve\");" \
+		"vftrace_region_end(\"solve\");" "}" >timed.c
+	$build -I"$TOP/libhook" -shared -fPIC -o timed.so timed.c $(test_link :libvftrace.a) -ldl -pthread
+	rm -f ./*_all.json ./*_all.log
+	limit "$BIN/without-perf" "$AGENT" -k profile.sample=200 -- ./closes
+	has closes_all.log "profile.sample: timers in the processes take the stack samples"
+	is 1 "$(calls_of closes_all.json "solve<init")"'
+
 test_expect 'of a large stack all functions are known' '
 	sampled 100 "$BIN/shares" large 3000
 	of_path "burn<large<main<init" | jq -e ".samples > 20"'
