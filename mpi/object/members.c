@@ -3,46 +3,13 @@
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/memory.h"
+#include "mpi/object/runs.h"
 #include "mpi/object/world.h"
 #include "shm/identity.h"
-
-#define AT_ONCE 512 /* ranks translated in one call */
 
 static size_t members_bytes(uint32_t n_runs)
 {
 	return sizeof(struct comm_members) + n_runs * sizeof(struct wire_run);
-}
-
-/* Ranks of the world, of another job's, and unknown ones are in runs of their own. */
-static int kind_of_member(int32_t member)
-{
-	return member == WIRE_UNKNOWN ? 0 : member < 0 ? -1 : 1;
-}
-
-/* member: as in a run. */
-static uint32_t append_member(struct wire_run *run, uint32_t n, int32_t member)
-{
-	struct wire_run *last = n ? &run[n - 1] : run;
-
-	if (n && member == WIRE_UNKNOWN && last->first == WIRE_UNKNOWN) {
-		last->count++;
-		return n;
-	}
-	if (n && member != WIRE_UNKNOWN && kind_of_member(last->first) == kind_of_member(member)) {
-		if (last->count == 1)
-			last->stride = member - last->first;
-		if (member == last->first + last->stride * last->count) {
-			last->count++;
-			return n;
-		}
-	}
-	run[n] = (struct wire_run){member, member != WIRE_UNKNOWN, 1};
-	return n + 1;
-}
-
-uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank)
-{
-	return append_member(run, n, rank == MPI_UNDEFINED || rank < 0 ? WIRE_UNKNOWN : rank);
 }
 
 /* ---- members that are in another job ---- */
@@ -129,43 +96,19 @@ static void others_close(struct others *o)
 		vftr_memory_give(o->member, o->bytes);
 }
 
-/* What `to` says of `some` members of a group, `from`, is completed. */
-static void find_others(const struct others *o, MPI_Group group, int some, const int *from, int *to)
+static void find_others(
+	const void *others, MPI_Group group, int some, const int *from, int32_t *member)
 {
-	int at[AT_ONCE];
+	const struct others *o = others;
+	int at[RUNS_AT_ONCE];
 
 	if (o->group == MPI_GROUP_NULL ||
 		PMPI_Group_translate_ranks(group, some, from, o->group, at) != MPI_SUCCESS)
 		return;
 	for (int i = 0; i < some; i++)
-		if (to[i] == WIRE_UNKNOWN && at[i] >= 0 && (uint32_t)at[i] < o->size &&
+		if (member[i] == WIRE_UNKNOWN && at[i] >= 0 && (uint32_t)at[i] < o->size &&
 			o->member[at[i]] < 0)
-			to[i] = o->member[at[i]];
-}
-
-/* -------------------------------------------------------------------------------------------- */
-
-/* All `size` members of a group as runs; returns the number of runs. */
-static uint32_t translate(MPI_Group group, uint32_t size, MPI_Group world, const struct others *o,
-	struct wire_run *run)
-{
-	int from[AT_ONCE], to[AT_ONCE];
-	uint32_t n = 0;
-
-	for (uint32_t at = 0; at < size; at += AT_ONCE) {
-		const int some = (int)(size - at < AT_ONCE ? size - at : AT_ONCE);
-
-		for (int i = 0; i < some; i++)
-			from[i] = (int)at + i;
-		if (PMPI_Group_translate_ranks(group, some, from, world, to) != MPI_SUCCESS)
-			memset(to, 0xff, sizeof(to));
-		for (int i = 0; i < some; i++)
-			to[i] = to[i] == MPI_UNDEFINED || to[i] < 0 ? WIRE_UNKNOWN : to[i];
-		find_others(o, group, some, from, to);
-		for (int i = 0; i < some; i++)
-			n = append_member(run, n, to[i]);
-	}
-	return n;
+			member[i] = o->member[at[i]];
 }
 
 static uint64_t hash_runs(const struct wire_run *run, uint32_t n)
@@ -202,7 +145,8 @@ static struct comm_members *members_of_group(MPI_Comm comm, uint32_t size,
 	if (!run)
 		return NULL;
 	if (get(comm, &group) == MPI_SUCCESS) {
-		m = members_of_runs(run, translate(group, size, world->group, o, run));
+		m = members_of_runs(
+			run, vftr_runs_of_group(group, size, world->group, find_others, o, run));
 		PMPI_Group_free(&group);
 	}
 	vftr_memory_give(run, room);

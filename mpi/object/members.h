@@ -21,12 +21,6 @@ struct comm_members *vftr_members_new(const struct mpi_comm *c, const struct mpi
 struct comm_members *vftr_members_share(struct comm_members *m);
 void vftr_members_drop(struct comm_members *m); /* NULL is ignored */
 
-/*
- * Appends a rank (negative: WIRE_UNKNOWN) to n runs, which have room for one run more;
- * returns the new number of runs.
- */
-uint32_t vftr_run_append(struct wire_run *run, uint32_t n, int rank);
-
 /* Tells the agent of c and its members. */
 void vftr_members_define(const struct mpi_comm *c);
 

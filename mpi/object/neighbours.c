@@ -7,7 +7,7 @@
 #include <string.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
-#include "mpi/object/members.h"
+#include "mpi/object/runs.h"
 #include "mpi/memory.h"
 
 #define MASK_BITS 64 /* neighbours beyond count as there */

@@ -4,6 +4,7 @@
  * made into runs, sent in packets, and put together again.
  */
 #include "mpi/object/members.c"
+#include "mpi/object/runs.c"
 
 #include <stdio.h>
 #include <stdlib.h>
