@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Members of communicators far larger than a test can have: random groups are
- * made into runs, sent in packets, and put together again.
+ * made into runs, sent in packets, and put together again. MPI's groups are stand-ins: that of Open
+ * MPI searches from the start, and counts its steps; that of MPICH has a table of the world.
  */
 #include "mpi/object/members.c"
 #include "mpi/object/runs.c"
@@ -43,6 +44,63 @@ void vftr_memory_give(void *piece, size_t bytes)
 {
 	(void)bytes;
 	free(piece);
+}
+
+/* 0: the world; 1: the group of `ranks`; 2: the last one that was made */
+#define HANDLE(i) ((MPI_Group)(intptr_t)(0x10000 + 16 * (i)))
+static int made[MOST], n_ranks, n_made, n_groups, world_size;
+static uint64_t steps;
+
+static int rank_in(MPI_Group group, int i)
+{
+	return group == HANDLE(0) ? i : group == HANDLE(1) ? ranks[i] : made[i];
+}
+
+static int size_of(MPI_Group group)
+{
+	return group == HANDLE(0) ? world_size : group == HANDLE(1) ? n_ranks : n_made;
+}
+
+int PMPI_Group_size(MPI_Group group, int *size)
+{
+	*size = size_of(group);
+	return MPI_SUCCESS;
+}
+
+int PMPI_Group_incl(MPI_Group group, int n, const int *rank, MPI_Group *new)
+{
+	for (int i = 0; i < n; i++)
+		made[i] = rank_in(group, rank[i]);
+	n_made = n;
+	n_groups++;
+	*new = HANDLE(2);
+	return MPI_SUCCESS;
+}
+
+int PMPI_Group_free(MPI_Group *group)
+{
+	n_groups--;
+	*group = MPI_GROUP_NULL;
+	return MPI_SUCCESS;
+}
+
+int PMPI_Group_translate_ranks(MPI_Group group, int n, const int *rank, MPI_Group in, int *to)
+{
+	for (int i = 0; i < n; i++) {
+		const int wanted = rank_in(group, rank[i]), size = size_of(in);
+
+#ifndef OPEN_MPI
+		if (in == HANDLE(0)) {
+			to[i] = wanted < size ? wanted : MPI_UNDEFINED;
+			continue;
+		}
+#endif
+		for (to[i] = 0; to[i] < size && rank_in(in, to[i]) != wanted; to[i]++)
+			steps++;
+		if (to[i] == size)
+			to[i] = MPI_UNDEFINED;
+	}
+	return MPI_SUCCESS;
 }
 
 static void expect(int holds, const char *what, int group)
@@ -105,6 +163,82 @@ static void round_trip(int group, int n)
 	free(run);
 }
 
+static void find_none(
+	const void *others, MPI_Group group, int some, const int *from, int32_t *member)
+{
+	(void)others, (void)group, (void)some, (void)from, (void)member;
+}
+
+/* The runs are those of all ranks, one by one. */
+static void ask(int group, int n, int most_of_world)
+{
+	struct wire_run *run = calloc((size_t)n + 1, sizeof(*run)),
+			*wanted = calloc((size_t)n + 1, sizeof(*run));
+	uint32_t n_runs, n_wanted = 0;
+
+	n_ranks = n;
+	world_size = most_of_world;
+	for (int i = 0; i < n; i++)
+		n_wanted = vftr_run_append(wanted, n_wanted, ranks[i]);
+	steps = 0;
+	n_runs = vftr_runs_of_group(HANDLE(1), (uint32_t)n, HANDLE(0), find_none, NULL, run);
+	expect(n_runs == n_wanted && !memcmp(run, wanted, n_runs * sizeof(*run)), "other runs",
+		group);
+	expect(!n_groups, "a group is left", group);
+	free(run);
+	free(wanted);
+}
+
+/* Each rank once, in no order. */
+static void shuffle(int n)
+{
+	for (int i = 0; i < n; i++)
+		ranks[i] = i;
+	for (int i = n - 1; i > 0; i--) {
+		const int k = rand() % (i + 1), other = ranks[k];
+
+		ranks[k] = ranks[i];
+		ranks[i] = other;
+	}
+}
+
+/* Groups that programs make are found in far less than the square of the ranks. */
+static void few_steps(const char *what)
+{
+	expect(steps < (uint64_t)100 * MOST, what, -2);
+}
+
+static void groups(void)
+{
+	for (int i = 0; i < MOST; i++)
+		ranks[i] = i;
+	ask(-2, MOST, MOST);
+	few_steps("all");
+	for (int i = 0; i < MOST; i++)
+		ranks[i] = MOST - 1 - i;
+	ask(-2, MOST, MOST);
+	few_steps("all from the last");
+	for (int i = 0; i < MOST; i++)
+		ranks[i] = 7 * i + 3;
+	ask(-2, MOST, 7 * MOST);
+	few_steps("each seventh");
+	for (int i = 0; i < MOST; i++)
+		ranks[i] = 1000 * (i / 100) + i % 100;
+	ask(-2, MOST, 10 * MOST);
+	few_steps("100 of each 1000");
+	for (int i = 0; i < MOST; i++)
+		ranks[i] = 4 * (i / 2) + i % 2;
+	ask(-2, MOST, 2 * MOST);
+	few_steps("pairs");
+	for (int n = 1; n < 200; n++) {
+		shuffle(n);
+		ask(n, n, n);
+		for (int i = 0; i < n; i++)
+			ranks[i] = rand() % 3 ? ranks[i] : MPI_UNDEFINED;
+		ask(n, n, n);
+	}
+}
+
 int main(void)
 {
 	uint32_t most_packets = 0;
@@ -119,6 +253,7 @@ int main(void)
 		ranks[i] = 2 * i;
 	round_trip(-1, MOST);
 	expect(runs_so_far == 1, "equal steps are one run", -1);
+	groups();
 	printf("%u failures, %s\n", failures, most_packets > 2 ? "several packets" : "one packet");
 	return failures != 0;
 }
