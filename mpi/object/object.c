@@ -6,6 +6,7 @@
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
 #include "mpi/handle.h"
+#include "mpi/object/targets.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
 
@@ -63,6 +64,12 @@ static struct mpi_object *unused_object(struct mpi_objects *all)
 	return o;
 }
 
+static void drop_targets(struct mpi_object *o)
+{
+	vftr_targets_drop(&o->started_for);
+	vftr_targets_drop(&o->posted_for);
+}
+
 static void discard(struct mpi_objects *all, struct mpi_object *o)
 {
 	if (o->locked)
@@ -84,8 +91,10 @@ void vftr_object_made(
 		return;
 	on = vftr_comm_find(comm);
 	said.comm = on->number;
+	old = vftr_object_take(all, key);
+	if (old)
+		drop_targets(old);
 	lock(all);
-	old = take(all, key);
 	if (old)
 		discard(all, old);
 	o = unused_object(all);
@@ -126,6 +135,7 @@ void vftr_object_gone(struct mpi_objects *all, struct mpi_object *o)
 	struct wire_about said = {.head.kind = WIRE_GONE, .number = o->number, .object = all->kind};
 
 	vftr_define(&said.head, sizeof(said), NULL, 0);
+	drop_targets(o);
 	lock(all);
 	discard(all, o);
 	unlock(all);

@@ -20,6 +20,7 @@ struct mpi_object {
 	uint32_t started;    /* the MPI_Win_start that is open, 0: none */
 	uint32_t locked_all; /* the MPI_Win_lock_all that is open, 0: none */
 	uint32_t *locked;    /* by target, the MPI_Win_lock that is open, 0: none; or NULL */
+	uint64_t started_for, posted_for; /* targets.h */
 
 	uint64_t offset; /* of a file: of the split collective operation under way */
 

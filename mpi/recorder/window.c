@@ -15,18 +15,16 @@
  * An operation has the number of the innermost epoch it can be in: of the lock
  * of its target, of lock_all, of start, or of the fence.
  */
-#include <string.h>
 #include <sys/mman.h>
 #include "libhook/emit.h"
 #include "mpi/object/comm.h"
 #include "mpi/handle.h"
 #include "mpi/object/object.h"
+#include "mpi/object/targets.h"
 #include "mpi/recorder/record.h"
 #include "mpi/recorder/recorders.h"
 #include "mpi/recorder/request.h"
 #include "shm/message.h"
-
-#define AT_ONCE 64 /* ranks of a group that are translated */
 
 static struct mpi_objects windows = {.kind = WIRE_OBJECT_WINDOW};
 
@@ -271,31 +269,23 @@ static uint32_t epoch_number(const struct mpi_call *k, struct mpi_object *w, uin
 }
 
 /* One for each rank of the group, so that it is known who waits for whom. */
-static void emit_group(const struct mpi_call *k, const struct mpi_object *w)
+static void emit_group(const struct mpi_call *k, struct mpi_object *w)
 {
-	int from[AT_ONCE], to[AT_ONCE], size = 0;
-	MPI_Group all = MPI_GROUP_NULL;
+	uint64_t *kept = (k->id & ~1u) == VFTR_MPI_WIN_START ? &w->started_for : &w->posted_for;
+	struct targets *t = NULL;
 
 	/* MPI is not asked about a group that it is about to refuse */
-	if (k->group == MPI_GROUP_NULL || PMPI_Group_size(k->group, &size) != MPI_SUCCESS ||
-		PMPI_Win_get_group(k->win, &all) != MPI_SUCCESS || size <= 0) {
-		size = 0;
+	if (k->group != MPI_GROUP_NULL)
+		t = vftr_targets_of(kept, k->group, k->win);
+	if (!t)
 		emit_epoch(k, w, MESSAGE_NO_RANK);
-	}
-	for (int at = 0; at < size; at += AT_ONCE) {
-		const int some = size - at < AT_ONCE ? size - at : AT_ONCE;
+	for (int i = 0; t && i < t->n; i++) {
+		const int to = t->target[i];
 
-		for (int i = 0; i < some; i++)
-			from[i] = at + i;
-		if (PMPI_Group_translate_ranks(k->group, some, from, all, to) != MPI_SUCCESS)
-			memset(to, 0xff, sizeof(to));
-		for (int i = 0; i < some; i++)
-			emit_epoch(k, w,
-				to[i] >= 0 && (uint32_t)to[i] < w->ranks ? (uint32_t)to[i]
-									 : MESSAGE_NO_RANK);
+		emit_epoch(
+			k, w, to >= 0 && (uint32_t)to < w->ranks ? (uint32_t)to : MESSAGE_NO_RANK);
 	}
-	if (all != MPI_GROUP_NULL)
-		PMPI_Group_free(&all);
+	vftr_targets_keep(kept, t);
 }
 
 static bool has_group(uint32_t function)

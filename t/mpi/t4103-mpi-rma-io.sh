@@ -40,6 +40,11 @@ for mpi in $mpis; do
 			is \$n \"\$(json rma-${mpi}_all.json '.files[0].ranks')\"
 		done
 	"
+	test_expect "$mpi: which ranks an epoch is for is asked again only where it is for others" "
+		mpicc.$mpi \$TEST_FLAGS -std=gnu11 -I\"\$TOP\" -I\"\$BUILD/gen\" -Wno-stringop-overflow -o targets-$mpi \
+			\"\$T/mpi/app-mpi-targets.c\"
+		is '0 failures, 0 bytes left' \"\$(limit $(mpirun_of "$mpi") -np 3 ./targets-$mpi)\"
+	"
 	for language in F08 USE_MPI MPIFH; do
 		test_if "command -v mpif90.$mpi" "no mpif90.$mpi" "$mpi: Fortran, $language, 3 ranks" "
 			rm -f data* rmaf-${mpi}_*
