@@ -21,6 +21,7 @@
  *   LENGTHS     first         ticket<<32 | communicator<<8 | enum lengths_flag; four words of
  *                             bytes, MARK in the last one
  *   PARTITION   0             request<<32 | first; MARK | how many
+ *   START       request       MARK | number of the start
  *   RMA         function      window<<32 | target; epoch<<40 | type<<32 | request;
  *                             bytes to the target; MARK | bytes from the target
  *   EPOCH       function      window<<32 | target; MARK | flags | epoch (one for each rank of the
@@ -53,8 +54,10 @@
  *
  * Partitioned messages: Psend_init and Precv_init record nothing; each Start
  * records SEND or POST with MESSAGE_PARTITIONED. Their tickets are the numbers
- * of the inits, which are counted apart, and the k-th SEND or POST with a
- * ticket is its k-th start.
+ * of the inits, which are counted apart. The same holds for persistent collective calls
+ * and COLLECTIVE, but for that their inits have tickets of collective calls. All starts of an
+ * init have its ticket: a START stands behind each of these records, with its request and the
+ * number of the start from 1 on, modulo 2^32, in which those count, too, that are not recorded.
  */
 #ifndef VFTR_SHM_MESSAGE_H
 #define VFTR_SHM_MESSAGE_H
@@ -136,7 +139,7 @@ struct message_lengths {
 };
 
 /* A record, taken apart. Members that its kind does not have are 0, but for bytes and flags, which
- * mean nothing in a PARTITION, FAILED, LENGTHS and EARLIER, as do bytes in an EPOCH. */
+ * mean nothing in a PARTITION, START, FAILED, LENGTHS and EARLIER, as do bytes in an EPOCH. */
 struct message {
 	enum record_id kind;
 	uint32_t field;	 /* tag, function (index in mpi/generate/mpi.tab) or error class */
@@ -148,9 +151,10 @@ struct message {
 	uint32_t request;
 	uint32_t flags;
 	uint32_t sends, receives; /* COLLECTIVE */
-	uint64_t bytes;		  /* COLLECTIVE: sent; RMA: to the target */
-	uint64_t bytes_received;  /* COLLECTIVE; RMA: from the target */
-	uint64_t offset;	  /* FILE; EARLIER: ticks */
+	uint32_t start; /* START; in the agent also of the record before it; 0: not known */
+	uint64_t bytes; /* COLLECTIVE: sent; RMA: to the target */
+	uint64_t bytes_received; /* COLLECTIVE; RMA: from the target */
+	uint64_t offset;	 /* FILE; EARLIER: ticks */
 };
 
 /* Takes the words behind the header of a SEND, RECV, POST or COLLECTIVE apart; last: its last
@@ -213,6 +217,10 @@ static inline int message_read(const uint64_t *w, struct message *m)
 		return 1;
 	case RECORD_FAILED:
 	case RECORD_LENGTHS:
+		return 1;
+	case RECORD_START:
+		m->request = m->field;
+		m->start = (uint32_t)last;
 		return 1;
 	case RECORD_EARLIER:
 		m->offset = last & ~MESSAGE_MARK;

@@ -23,7 +23,7 @@
 
 #include <stdint.h>
 
-#define RECORD_FORMAT 15 /* raised whenever a word changes its meaning */
+#define RECORD_FORMAT 16 /* raised whenever a word changes its meaning */
 
 #ifndef BLOCK_BYTES /* smaller in a model test */
 #define BLOCK_BYTES 4096u
@@ -97,6 +97,7 @@
 	RECORD(COMPLETE, 26, 1, 0, message)                                                        \
 	RECORD(COMPLETE_RANGE, 27, 2, 0, message)                                                  \
 	RECORD(LENGTHS, 28, 6, 0, message)                                                         \
+	RECORD(START, 29, 2, 0, message)                                                           \
 	RECORD(EARLIER, 48, 2, 0, message)
 
 #define RECORD_ENUMERATOR(name, id, words, timed, taken_by) RECORD_##name = (id),

@@ -100,6 +100,12 @@ void vftr_end_precv_init(struct mpi_call *k)
 		end_init(k, &r, k->source, (uint64_t)k->n * (uint64_t)k->count);
 }
 
+/* All starts have one ticket, that of the init. */
+static bool is_numbered(const struct request *r)
+{
+	return r->partitioned || r->kind == REQUEST_COLLECTIVE;
+}
+
 /* True if a record was stored. */
 static bool start(MPI_Request handle)
 {
@@ -116,34 +122,40 @@ static bool start(MPI_Request handle)
 		ticket = take_ticket(&r.comm->sent[r.peer]);
 	else if (r.kind == REQUEST_RECEIVE)
 		ticket = take_ticket(&r.comm->posted);
-	if (!vftr_mpi_recording())
-		return false;
-	r.number = vftr_request_number();
+	r.starts++;
+	r.number = vftr_mpi_recording() ? vftr_request_number() : 0;
 	r.cancelled = false;
 	vftr_request_update(&r);
+	if (!r.number)
+		return false;
 	switch (r.kind) {
 	case REQUEST_SEND:
 		record_message(RECORD_SEND, r.comm, r.peer, r.tag, ticket, r.type, r.number,
 			r.flags, r.bytes);
-		return true;
+		break;
 	case REQUEST_RECEIVE:
 		record_message(RECORD_POST, r.comm, r.peer, r.tag, ticket, r.type, r.number,
 			r.flags, r.bytes);
-		return true;
+		break;
 	case REQUEST_COLLECTIVE:
 		record_collective(r.function, r.comm, r.peer, r.ticket, r.type, r.number, r.sends,
 			r.receives, r.bytes, r.bytes_received);
-		return true;
+		break;
+	default:
+		return false;
 	}
-	return false;
+	if (is_numbered(&r))
+		record_start(r.number, r.starts);
+	return true;
 }
 
 static void not_started(MPI_Request handle)
 {
 	struct request r;
 
-	if (vftr_request_get(handle, &r) && r.persistent && r.number) {
+	if (vftr_request_get(handle, &r) && r.persistent) {
 		r.number = 0;
+		r.starts--;
 		vftr_request_update(&r);
 	}
 }
@@ -155,10 +167,12 @@ void vftr_begin_start(struct mpi_call *k)
 
 void vftr_end_start(struct mpi_call *k)
 {
-	if (!k->number || k->rc == MPI_SUCCESS)
+	if (k->rc == MPI_SUCCESS)
 		return;
-	record_failed(k->rc);
-	not_started(call_request(k, k->request, 0));
+	if (k->number)
+		record_failed(k->rc);
+	if (k->request)
+		not_started(call_request(k, k->request, 0));
 }
 
 void vftr_begin_startall(struct mpi_call *k)
@@ -172,10 +186,11 @@ void vftr_begin_startall(struct mpi_call *k)
 
 void vftr_end_startall(struct mpi_call *k)
 {
-	if (!k->number || k->rc == MPI_SUCCESS)
+	if (k->rc == MPI_SUCCESS)
 		return;
-	record_failed(k->rc);
-	for (int i = 0; i < k->n; i++)
+	if (k->number)
+		record_failed(k->rc);
+	for (int i = 0; k->requests && i < k->n; i++)
 		not_started(call_request(k, k->requests, i));
 }
 

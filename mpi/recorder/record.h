@@ -86,6 +86,13 @@ static inline void record_partition(uint32_t request, uint32_t first, uint32_t n
 	vftr_emit(w);
 }
 
+/* START: behind the record of a start, of which this is the number. */
+static inline void record_start(uint32_t request, uint32_t number)
+{
+	vftr_emit((const uint64_t[EMIT_WORDS]){
+		message_head(RECORD_START, request), MESSAGE_MARK | number});
+}
+
 /* FAILED: the records of the present frame do not count. */
 static inline void record_failed(int rc)
 {

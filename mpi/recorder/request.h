@@ -42,6 +42,7 @@ struct request {
 	uint32_t flags;		  /* enum message_flag of the records */
 	uint32_t ticket;	  /* MESSAGE, partitioned: its ticket */
 	uint32_t sends, receives; /* COLLECTIVE */
+	uint32_t starts;	  /* COLLECTIVE, partitioned: so far, recorded or not */
 	uint64_t bytes, bytes_received;
 	struct mpi_comm *comm; /* posted on; the entry in the table holds a reference */
 	void *newcomm;	       /* IDUP: address of the new handle */
@@ -87,7 +88,7 @@ bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *
  * MPI_REQUEST_NULL. Returns the number of the others.
  */
 int vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
-/* Writes back the number and cancelled of a request from vftr_request_get(). */
+/* Writes back the number, starts and cancelled of a request from vftr_request_get(). */
 void vftr_request_update(const struct request *r);
 /* The same for matched messages. */
 void vftr_message_put(MPI_Message handle, const struct request *r);

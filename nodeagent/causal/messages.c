@@ -269,14 +269,15 @@ static void find_other_job(struct reader *r, uint32_t line, const struct vfd_eve
 	}
 }
 
-/* The starts of a persistent call have one ticket: each is told apart by its number. */
+/* The starts of a persistent call are told apart by their numbers; older files have none: there
+ * each start counts, as if all had been recorded. */
 static uint64_t ticket_of(
 	struct reader *r, uint32_t line, uint32_t comm, const struct vfd_message *m)
 {
 	const uint64_t caller = (uint64_t)line << 32 | comm;
 	uintptr_t n;
 
-	if (!collective_is_persistent(m->function))
+	if (!collective_is_persistent(m->function) || m->ticket >> 32)
 		return m->ticket;
 	n = (uintptr_t)match_table_find(&r->starts, caller, m->ticket) + 1;
 	match_table_add(&r->starts, caller, m->ticket, (void *)n);

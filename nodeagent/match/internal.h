@@ -39,7 +39,8 @@ static inline bool is_later(uint64_t a, uint64_t b)
 /* A send, or a receive that was posted; the first member of both. */
 struct call {
 	struct call *before, *after; /* in one of the lists below */
-	uint64_t position;	     /* its ticket, without the wrap-around */
+	uint64_t
+		position; /* its ticket, without the wrap-around; partitioned: start<<32 | ticket */
 	uint64_t enter, leave;
 	uint64_t reach;	    /* latest leave of this call and all before it */
 	struct call *other; /* last call before it of another thread */

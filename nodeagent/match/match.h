@@ -66,6 +66,7 @@ struct match_send {
 	uint64_t bytes;
 	uint32_t tag, ticket, thread, flags;
 	uint32_t history; /* what the thread did before, or 0; not looked at */
+	uint32_t start; /* PARTITIONED: of its init, from 1; 0: not known, of the others neither */
 	/* the call that completes it, as in match_done; of a sender on another node path is what
 	 * its agent has said */
 	uint64_t done_enter, done_leave;
@@ -95,6 +96,7 @@ struct match_receive {
 	/* PROBED: of a probe that waits for a message, as match_done.path, or 0: then it is done in
 	 * that call, wherever it is received */
 	uint32_t probe_path;
+	uint32_t start; /* as in match_send */
 	struct match_done done;
 };
 

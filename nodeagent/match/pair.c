@@ -141,6 +141,7 @@ static struct match_send tell_send(const struct send *s)
 		.history = s->history};
 }
 
+/* Without the start. */
 struct match_receive tell_receive(const struct receive *r)
 {
 	return (struct match_receive){.comm = r->comm,
@@ -182,6 +183,8 @@ static void tell_partners(struct match *m, struct receive *r)
 	struct match_send send = tell_send(s);
 	struct match_receive receive = tell_receive(r);
 
+	if (r->init)
+		receive.start = (uint32_t)(r->call.position >> 32); /* of both */
 	m->counts.pairs[r->label]++;
 	check_exact_pair(m, s, r);
 	if (m->options.pair)

@@ -7,8 +7,9 @@
  * were seen, or at the end (then it is assumed that those not seen are others).
  *
  * Starts of one init never overlap: they are in the order of their times. Which
- * rings are read first does not matter, as they wait for match_progress(). A
- * lost start leaves no gap: what a process does is broken after its first loss.
+ * rings are read first does not matter, as they wait for match_progress(). They have
+ * numbers: one whose number the other side lacks, as it was not recorded there, has no partner.
+ * What a process does is broken after its first loss all the same.
  */
 #include <stdlib.h>
 #include "nodeagent/match/internal.h"
@@ -92,6 +93,11 @@ static void **entries_on(const struct match_table *t, uint64_t comm, bool all, s
 
 /* ---- starts ------------------------------------------------------------------ */
 
+static uint32_t start_of(const struct call *c)
+{
+	return (uint32_t)(c->position >> 32);
+}
+
 /* Nothing that came before it is still to be read. At the end: it took place. */
 static bool is_known(const struct init *i, bool end)
 {
@@ -112,6 +118,18 @@ static void has_all_parts(struct send *s)
 		s->mode = MATCH_SEND_OTHER;
 }
 
+/* The first start of i that is left has no partner. */
+static void leave_start(struct match *m, struct init *i)
+{
+	struct call *c = i->starts.first;
+
+	call_unlink(&i->starts, c);
+	if (i->of_sends)
+		unmatched_send(m, (struct send *)c, MATCH_NOT_RECEIVED);
+	else
+		unmatched_receive(m, (struct receive *)c, MATCH_NO_SEND);
+}
+
 static void pair_starts(struct match *m, struct init *a, bool end)
 {
 	struct init *b = a->partner, *s = a->of_sends ? a : b, *r = a->of_sends ? b : a;
@@ -121,7 +139,12 @@ static void pair_starts(struct match *m, struct init *a, bool end)
 		return;
 	while (is_known(s, end) && is_known(r, end)) {
 		struct call *send = s->starts.first, *receive = r->starts.first;
+		const int32_t ahead = (int32_t)(start_of(send) - start_of(receive));
 
+		if (ahead) {
+			leave_start(m, ahead > 0 ? r : s);
+			continue;
+		}
 		if (s->party->damaged || r->party->damaged)
 			label = MATCH_BROKEN;
 		else if (s->assumed || r->assumed)
@@ -133,11 +156,19 @@ static void pair_starts(struct match *m, struct init *a, bool end)
 	}
 }
 
-static void add_start(struct init *i, struct call *c)
+static bool is_after(const struct call *a, const struct call *b)
+{
+	const int32_t ahead = (int32_t)(start_of(a) - start_of(b));
+
+	return ahead ? ahead > 0 : is_later(a->enter, b->enter);
+}
+
+static void add_start(struct init *i, struct call *c, uint32_t number)
 {
 	struct call *at = i->starts.last;
 
-	while (at && is_later(at->enter, c->enter))
+	c->position |= (uint64_t)number << 32;
+	while (at && is_after(at, c))
 		at = at->before;
 	if (!at) {
 		c->before = NULL;
@@ -250,7 +281,7 @@ void partitioned_send(struct match *m, const struct match_send *s)
 	mine = i ? send_make(m, s) : NULL;
 	if (!mine)
 		return;
-	add_start(i, &mine->call);
+	add_start(i, &mine->call, s->start);
 	pair_starts(m, i, false);
 }
 
@@ -267,7 +298,7 @@ void partitioned_receive(struct match *m, const struct match_receive *r)
 		return;
 	mine->init = i;
 	receive_register(m, mine);
-	add_start(i, &mine->call);
+	add_start(i, &mine->call, r->start);
 	pair_starts(m, i, false);
 }
 
@@ -280,19 +311,6 @@ void partitioned_progress(struct match *m, struct party *p)
 /* ---- the end --------------------------------------------------------------------------- */
 
 ORDER_POINTERS_BY(by_ticket, struct init, RISING(entry.key.b))
-
-static void leave_starts(struct match *m, struct init *i)
-{
-	struct call *c;
-
-	while ((c = i->starts.first)) {
-		call_unlink(&i->starts, c);
-		if (i->of_sends)
-			unmatched_send(m, (struct send *)c, MATCH_NOT_RECEIVED);
-		else
-			unmatched_receive(m, (struct receive *)c, MATCH_NO_SEND);
-	}
-}
 
 static void init_free(struct match *m, struct init *i)
 {
@@ -316,7 +334,8 @@ static void finish_inits(struct match *m, uint64_t comm, bool all)
 	for (size_t i = 0; i < n; i++)
 		pair_starts(m, found[i], true);
 	for (size_t i = 0; i < n; i++)
-		leave_starts(m, found[i]);
+		while (found[i]->starts.first)
+			leave_start(m, found[i]);
 	for (size_t i = 0; i < n; i++)
 		init_free(m, found[i]);
 	free(found);

@@ -160,8 +160,10 @@ static void note_send(struct match_process *p, const struct match_message *c)
 		send_on(p, &s);
 		return;
 	}
-	if (s.flags & MATCH_PARTITIONED)
+	if (s.flags & MATCH_PARTITIONED) {
 		s.mode = MATCH_SEND_IN_PARTS;
+		s.start = c->m->start;
+	}
 	hold_send(p, &s, c->m->request);
 }
 
@@ -197,7 +199,8 @@ static void note_receive(struct match_process *p, const struct match_message *c)
 		.thread = c->thread,
 		.flags = flags_of(p, c),
 		.request = m->request,
-		.history = c->history};
+		.history = c->history,
+		.start = m->start};
 
 	if (matched && !(c->probe && !blocking)) { /* of a message that a probe has taken */
 		r.done = done_of(c, m->bytes);

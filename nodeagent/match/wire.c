@@ -6,6 +6,7 @@
  *
  *   PLACES  communicator, source, destination, 8 bytes each, lowest first
  *   TAG, THREAD, BYTES, FLAGS, HISTORY  the number, if it is another one than before
+ *           after FLAGS, of what is PARTITIONED: the number of the start
  *   MODE    if it is not 0: a byte, mode | bits that say what follows, in the same way:
  *           SENT_PATH the number of the path of the call that completed it, SENT_ENTER and
  *           SENT_LEAVE begin and end of that less those of the send, if they are others
@@ -25,7 +26,7 @@
 #include <string.h>
 #include "nodeagent/base/util.h"
 
-static const uint8_t magic[4] = {'V', 'M', 'S', 3};
+static const uint8_t magic[4] = {'V', 'M', 'S', 4};
 
 enum part {
 	PLACES = 1,
@@ -50,7 +51,7 @@ enum tail {
 };
 
 #define NUMBER_BYTES 10
-#define RECORD_BYTES (1 + 3 * 8 + 13 * NUMBER_BYTES + 1)
+#define RECORD_BYTES (1 + 3 * 8 + 14 * NUMBER_BYTES + 1)
 
 /* ---- writing ------------------------------------------------------------------ */
 
@@ -125,6 +126,8 @@ void match_batch_send(struct match_batch *b, const struct match_send *s)
 		put_number(b, s->bytes);
 	if (parts & FLAGS)
 		put_number(b, s->flags);
+	if (s->flags & MATCH_PARTITIONED)
+		put_number(b, s->start);
 	if (parts & HISTORY)
 		put_number(b, s->history);
 	put_difference(b, (uint64_t)(int64_t)(int32_t)(s->ticket - l->ticket - 1));
@@ -149,7 +152,8 @@ void match_batch_receive(struct match_batch *b, const struct match_receive *r)
 		.ticket = r->ticket,
 		.thread = r->thread,
 		.flags = r->flags,
-		.history = r->history};
+		.history = r->history,
+		.start = r->start};
 
 	match_batch_send(b, &head);
 	make_room(b);
@@ -262,6 +266,7 @@ static void get_send(struct reader *r, unsigned parts, struct match_send *s)
 		s->bytes = get_number(r);
 	if (parts & FLAGS)
 		s->flags = get_small(r);
+	s->start = s->flags & MATCH_PARTITIONED ? get_small(r) : 0;
 	if (parts & HISTORY)
 		s->history = get_small(r);
 	s->ticket += 1 + (uint32_t)get_difference(r);
@@ -311,6 +316,7 @@ static struct match_receive get_receive(struct reader *r, const struct match_sen
 		.thread = head->thread,
 		.flags = head->flags,
 		.history = head->history,
+		.start = head->start,
 		.done = {.source = head->source,
 			.tag = head->tag,
 			.thread = head->thread,

@@ -13,6 +13,7 @@
 struct sampled_match {
 	uint64_t comm, proc_id; /* of the receiver */
 	uint32_t ticket, sender_ticket, sender_thread;
+	uint32_t start; /* partitioned: of both sides */
 	enum vfd_match match;
 	bool partitioned;
 };
@@ -45,7 +46,6 @@ struct recorder {
 	struct map64 comms;	       /* identity -> number */
 	struct map64 proc_ids;	       /* of the matcher -> number of the process */
 	struct map64 pids;	       /* -> number of the newest process that had it */
-	struct map64 starts;	       /* of partitioned messages: how many (message.c) */
 	struct sampled_match *matches; /* room for SAMPLED_MATCHES; not written yet */
 	uint32_t n_matches;
 	uint32_t counters[COUNTERS_MAX], n_counters; /* of hwprof; 0: not defined yet */

@@ -51,21 +51,6 @@ static uint32_t on_object(void *ctx, const struct vfd_object *o)
 	return *number;
 }
 
-enum started { STARTED_SENDS, STARTED_RECEIVES, STARTED_PAIRS };
-
-/*
- * All starts of a partitioned message have one ticket; the k-th ones of both
- * sides belong together. Returns the ticket with k above it.
- */
-static uint64_t numbered(struct recorder *s, enum started what, uint32_t process, uint32_t comm,
-	uint32_t peer, uint64_t ticket)
-{
-	uint64_t key = ((uint64_t)process << 40 ^ (uint64_t)comm << 20 ^ peer) * 4 + what;
-	uint32_t *n = map64_at(&s->starts, key * 0x9e3779b97f4a7c15u ^ ticket, 0);
-
-	return ticket | (uint64_t)(*n)++ << 32;
-}
-
 static void on_message(void *ctx, uint32_t thread, const struct vfd_message *m)
 {
 	struct recorder_process *s = ctx;
@@ -73,11 +58,6 @@ static void on_message(void *ctx, uint32_t thread, const struct vfd_message *m)
 
 	if (thread >= s->n_threads || s->threads[thread].number == VFD_NONE)
 		return;
-	if (m->flags & VFD_MESSAGE_PARTITIONED)
-		told.ticket = m->kind == VFD_SEND ? numbered(s->recorder, STARTED_SENDS, s->number,
-							    m->comm, m->peer, m->ticket)
-						  : numbered(s->recorder, STARTED_RECEIVES,
-							    s->number, m->comm, 0, m->ticket);
 	told.track = s->threads[thread].number;
 	vfd_message(s->recorder->writer, s->threads[thread].track, &told);
 }
@@ -153,10 +133,11 @@ void recorder_listen(struct recorder_process *s)
 static void write_match(struct recorder *s, const struct sampled_match *m)
 {
 	const uint32_t *process = map64_find(&s->proc_ids, m->proc_id), *comm;
-	struct vfd_pair p = {.ticket = m->ticket,
+	const uint64_t start = (uint64_t)m->start << 32;
+	struct vfd_pair p = {.ticket = start | m->ticket,
 		.partitioned = m->partitioned,
 		.match = m->match,
-		.sender_ticket = m->sender_ticket,
+		.sender_ticket = start | m->sender_ticket,
 		.sender_thread = m->sender_thread};
 
 	if (!process)
@@ -168,10 +149,6 @@ static void write_match(struct recorder *s, const struct sampled_match *m)
 		return;
 	p.process = *process;
 	p.comm = *comm;
-	if (p.partitioned) {
-		p.ticket = numbered(s, STARTED_PAIRS, p.process, p.comm, 0, m->ticket);
-		p.sender_ticket |= p.ticket >> 32 << 32;
-	}
 	vfd_pair(s->writer, &p);
 }
 
@@ -202,6 +179,7 @@ static void on_pair(
 		.ticket = r->ticket,
 		.sender_ticket = send->ticket,
 		.sender_thread = send->thread,
+		.start = r->start,
 		.match = labels[label],
 		.partitioned = r->flags & MATCH_PARTITIONED};
 }

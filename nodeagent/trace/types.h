@@ -182,8 +182,9 @@ struct vfd_message {
 	uint64_t bytes;		 /* sent or received; RMA: to the target */
 	uint64_t bytes_received; /* COLLECTIVE; RMA: from the target */
 	uint64_t ticket;   /* SEND: among those to peer on comm; RECEIVE: among those posted on
-			      comm; COLLECTIVE: instance on comm; RMA, EPOCH: epoch. PARTITIONED:
-			      number of the init, and above 32 bits that of the start */
+			      comm; COLLECTIVE: instance on comm; RMA, EPOCH: epoch. PARTITIONED,
+			      and of a persistent call: number of the init, and above 32 bits that
+			      of the start (a persistent call of older files has 0) */
 	uint32_t function; /* index in vftr_mpi_names: COLLECTIVE, RMA, EPOCH */
 	uint32_t flags;
 	/* FILE; EPOCH: identity of the window, the same for all its ranks. A time (writer: ticks;

@@ -13,7 +13,8 @@ static void take_message(struct unpublished *u, const struct message *m, struct 
 		map32_add(called, m->comm, m->ticket + 1);
 	if (m->kind == RECORD_DONE) {
 		*APPEND(u->done, u->n_done, u->cap_done) = *m;
-	} else if (m->request && m->kind != RECORD_RECV && m->kind != RECORD_PARTITION) {
+	} else if (m->request && m->kind != RECORD_RECV && m->kind != RECORD_PARTITION &&
+		   m->kind != RECORD_START) {
 		*APPEND(u->posted, u->n_posted, u->cap_posted) = *m;
 	} else if (m->kind == RECORD_SEND || m->kind == RECORD_COLLECTIVE) {
 		u->m = *m;

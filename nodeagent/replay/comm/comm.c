@@ -510,6 +510,10 @@ static const char *take_message(
 		request_part(t, p->m.request, p->since);
 		match_part(t, &p->m, p->since);
 		return NULL; /* nothing that is summed up */
+	case RECORD_START:   /* of the record before it */
+		if (l->n && l->pending[l->n - 1].m.request == p->m.request)
+			l->pending[l->n - 1].m.start = p->m.start;
+		return NULL;
 	case RECORD_COLLECTIVE:
 		if (p->comm)
 			p->comm->called = p->m.ticket + 1;

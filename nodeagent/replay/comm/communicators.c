@@ -13,7 +13,6 @@
 #include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/neighbours.h"
-#include "nodeagent/replay/comm/starts.h"
 #include "nodeagent/replay/comm/sync.h"
 #include "shm/session.h"
 
@@ -52,7 +51,6 @@ void comm_free(struct traffic *t, struct comm *c)
 	free(c->spawned);
 	topology_free(t, c->topology);
 	shares_free(t, c->shares);
-	starts_free(c->starts, &t->n_starts);
 	t->n_comms--;
 	t->n_runs -= c->n_runs;
 	free(c->runs);

@@ -68,7 +68,6 @@ struct comm {
 	size_t n_runs, cap_runs;
 	struct topology *topology; /* neighbours.h, or NULL */
 	struct shares *shares;	   /* share.h, or NULL */
-	struct starts *starts;	   /* starts.h, or NULL */
 	struct spawned *spawned;   /* spawned.c, or NULL */
 	/* spawned.c: what it was made from, held until all its members are known, or NULL; what led
 	 * from one job to the other, held, or NULL; and in which ways it was made from that */
@@ -464,7 +463,6 @@ struct traffic {
 	size_t n_comms, n_runs; /* alive */
 	size_t n_between;	/* communicators that may be between jobs: spawned_end() */
 	size_t n_lengths;	/* kept, of messages of collective calls */
-	size_t n_starts;	/* persistent calls in starts of communicators */
 	struct gone *gone;	/* oldest first from first_gone on */
 	size_t first_gone, n_gone, cap_gone;
 

@@ -119,7 +119,7 @@ static bool fill_message(struct traffic *t, struct vfd_message *m, const struct 
 
 	m->flags = p->m.flags & OF_POST;
 	m->bytes = p->m.bytes;
-	m->ticket = p->m.ticket;
+	m->ticket = (uint64_t)p->m.start << 32 | p->m.ticket;
 	switch (p->m.kind) {
 	case RECORD_SEND:
 	case RECORD_RECV:

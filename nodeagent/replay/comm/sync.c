@@ -10,7 +10,6 @@
 #include "nodeagent/replay/window/exposure.h"
 #include "nodeagent/replay/comm/internal.h"
 #include "nodeagent/replay/comm/longest.h"
-#include "nodeagent/replay/comm/starts.h"
 #include "nodeagent/replay/comm/sync-instances.h"
 #include "nodeagent/replay/sampling/sampling.h"
 
@@ -445,16 +444,16 @@ void sync_arrive_at_window(
 					.next = map32_find(&l->traffic->windows_next, p->m.comm)});
 }
 
-/* Each start of a persistent call is one of its own: the ticket stands for the communicator. */
-static bool find_start(
-	struct traffic *t, const struct pending *p, uint64_t until, struct meeting *m)
+/* Each start of a persistent call is one of its own: the ticket stands for the communicator. False:
+ * its number is not known. */
+static bool find_start(const struct pending *p, struct meeting *m)
 {
 	if (!collective_is_persistent(p->m.field))
 		return true;
 	m->id = elsewhere_hash(m->id, 0, p->m.ticket);
 	m->next = NULL;
-	return !t->lost && starts_count(&m->comm->starts, &t->n_starts, p->m.ticket, p->since,
-				   until, &m->ticket);
+	m->ticket = p->m.start;
+	return p->m.start != 0;
 }
 
 void sync_complete(
@@ -471,7 +470,7 @@ void sync_complete(
 		.activity = q->track ? q->track->activity : NULL,
 		.next = &p->comm->arrives_next};
 	const struct arrival call = {.enter = c->since, .path = c->path};
-	struct instance *i = find_start(t, p, c->ticks, &m) ? come(s, t, &m, &call) : NULL;
+	struct instance *i = find_start(p, &m) ? come(s, t, &m, &call) : NULL;
 
 	if (!i)
 		return;

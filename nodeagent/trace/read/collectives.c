@@ -57,7 +57,7 @@ static bool each(const struct call *k, struct vfd_part part, uint64_t bytes, boo
 {
 	const struct vfd_lengths which = {.process = k->process,
 		.comm = k->m->comm,
-		.ticket = k->m->ticket,
+		.ticket = (uint32_t)k->m->ticket, /* of all starts */
 		.received = !part.send,
 		.n = part.n};
 
@@ -150,8 +150,10 @@ static void chain(const struct call *k, const struct collective_shape *s)
 /* Whether the file has the lengths of n messages sent. */
 static bool knows(const struct call *k, uint32_t n, uint64_t bytes)
 {
-	const struct vfd_lengths which = {
-		.process = k->process, .comm = k->m->comm, .ticket = k->m->ticket, .n = n};
+	const struct vfd_lengths which = {.process = k->process,
+		.comm = k->m->comm,
+		.ticket = (uint32_t)k->m->ticket,
+		.n = n};
 	struct lengths l;
 
 	return reader_lengths(k->x->file, &l, &which, bytes);

@@ -123,11 +123,50 @@ static void left_out(void)
 	}
 }
 
+/*
+ * Five starts of a message in partitions and of a persistent barrier; rank 0 does not record starts
+ * 0 and 2. It is late with the message of start 1, and rank 1 with the barrier of start 3.
+ */
+static void starts(void)
+{
+#if MPI_VERSION >= 4
+	MPI_Request message, barrier;
+
+	if (rank)
+		MPI_Precv_init(room, 2, 50, MPI_BYTE, 0, 1, WORLD, MPI_INFO_NULL, &message);
+	else
+		MPI_Psend_init(data, 2, 50, MPI_BYTE, 1, 1, WORLD, MPI_INFO_NULL, &message);
+	MPI_Barrier_init(WORLD, MPI_INFO_NULL, &barrier);
+	for (int i = 0; i < 5; i++) {
+		if (!rank && i == 0)
+			vftrace_pause();
+		if (!rank && i == 2)
+			MPI_Pcontrol(0);
+		if (rank && i == 3)
+			usleep(200000);
+		MPI_Start(&barrier);
+		MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+		if (!rank && i == 1)
+			usleep(200000);
+		MPI_Start(&message);
+		if (!rank)
+			MPI_Pready_range(0, 1, message);
+		MPI_Wait(&message, MPI_STATUS_IGNORE);
+		if (!rank && i == 0)
+			vftrace_resume();
+		if (!rank && i == 2)
+			MPI_Pcontrol(1);
+	}
+	MPI_Request_free(&message);
+	MPI_Request_free(&barrier);
+#endif
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer},
-	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}};
+	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}, {"starts", starts}};
 
 int main(int argc, char **argv)
 {

@@ -107,6 +107,50 @@ START_TEST(starts_ahead)
 }
 END_TEST
 
+/* Start `number` of a persistent barrier, which is completed by a call from `waits` on. */
+static void meet(
+	struct hand *h, int rank, uint64_t number, uint64_t from, uint64_t waits, uint64_t to)
+{
+	const struct vfd_message m = {.kind = VFD_COLLECTIVE,
+		.stack = call(h, rank, SEND, from, from + 1),
+		.start = (int64_t)(HAND_START + from),
+		.end = (int64_t)(HAND_START + to),
+		.comm = h->comm,
+		.peer = VFD_NONE,
+		.function = VFTR_MPI_BARRIER_INIT,
+		.ticket = number << 32 | 5,
+		.sender_thread = VFD_NONE};
+
+	vfd_message(h->w, h->tracks[2 * rank], &m);
+	call(h, rank, RECV, waits, to);
+}
+
+/* The first start of rank 0 was not recorded; rank 1 is late for the second one. */
+static void record_meetings(struct hand *h)
+{
+	meet(h, 0, 2, 400, 410, 620);
+	meet(h, 0, 3, 700, 710, 720);
+	meet(h, 1, 1, 100, 110, 120);
+	meet(h, 1, 2, 600, 610, 620);
+	meet(h, 1, 3, 700, 710, 720);
+}
+
+START_TEST(start_not_recorded)
+{
+	struct vfd_file *f;
+	struct causal_run *run = run_of(record_meetings, &f);
+	size_t n;
+	const struct causal_row *rows = causal_rows(run->c, CAUSAL_WAITS, &n);
+	double ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ns += rows[i].kind == WAIT_BARRIER ? rows[i].ns : 0;
+	ck_assert_double_eq_tol(ns, (600 - 410) * 0.5, 1);
+	causal_run_free(run);
+	vfd_close(f);
+}
+END_TEST
+
 /* ---- locks ----------------------------------------------------------------------------------- */
 
 static void call_functions(struct hand *h)
@@ -302,6 +346,7 @@ int main(void)
 	TCase *tc = tcase_create("run");
 
 	tcase_add_test(tc, starts_ahead);
+	tcase_add_test(tc, start_not_recorded);
 	tcase_add_test(tc, path_of_holder);
 	tcase_add_test(tc, rows_of_locks);
 	tcase_add_test(tc, circle_of_holders);

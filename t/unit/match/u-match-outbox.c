@@ -44,7 +44,9 @@ static struct match_send a_send(uint32_t i)
 		.bytes = i % 100,
 		.tag = i % 4,
 		.ticket = i / PLACES,
-		.thread = i % 2};
+		.thread = i % 2,
+		.flags = i % 11 ? 0 : (uint32_t)MATCH_PARTITIONED,
+		.start = i % 11 ? 0 : i + 1};
 }
 
 static struct match_receive a_receive(uint32_t i)
@@ -57,7 +59,9 @@ static struct match_receive a_receive(uint32_t i)
 		.tag = i % 3 ? i % 4 : MATCH_ANY_TAG,
 		.ticket = i / PLACES,
 		.thread = i % 2,
-		.flags = i % 5 ? 0 : MATCH_OVERLAPS,
+		.flags = (i % 5 ? 0 : (uint32_t)MATCH_OVERLAPS) |
+			 (i % 7 ? 0 : (uint32_t)MATCH_PARTITIONED),
+		.start = i % 7 ? 0 : i + 1,
 		.done = {.source = i % PLACES,
 			.tag = i % 4,
 			.thread = i % 3,
@@ -90,6 +94,7 @@ static void on_receive(void *arg, const struct match_receive *r)
 	ck_assert_uint_eq(r->ticket, wanted.ticket);
 	ck_assert_uint_eq(r->thread, wanted.thread);
 	ck_assert_uint_eq(r->flags, wanted.flags);
+	ck_assert_uint_eq(r->start, wanted.start);
 	ck_assert_uint_eq(r->done.tag, wanted.done.tag);
 	ck_assert_uint_eq(r->done.thread, wanted.done.thread);
 	ck_assert_uint_eq(r->done.enter, wanted.done.enter);

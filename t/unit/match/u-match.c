@@ -513,16 +513,24 @@ START_TEST(threads_in_turns)
 }
 END_TEST
 
-static void start(uint32_t init, uint32_t tag, uint64_t name, uint64_t at)
+/* number: of the start; 0: not known. */
+static void start_numbered(uint32_t init, uint32_t tag, uint64_t name, uint64_t at, uint32_t number)
 {
 	struct match_send s = a_send(1, tag, init, name);
 
 	s.enter = at;
 	s.flags = MATCH_PARTITIONED;
+	s.start = number;
 	match_send(m, &s);
 }
 
-static void start_receive(uint32_t init, uint32_t tag, uint32_t request, uint64_t at)
+static void start(uint32_t init, uint32_t tag, uint64_t name, uint64_t at)
+{
+	start_numbered(init, tag, name, at, 0);
+}
+
+static void start_receive_numbered(
+	uint32_t init, uint32_t tag, uint32_t request, uint64_t at, uint32_t number)
 {
 	struct match_receive r = a_post(1, tag, init);
 	struct match_done d = a_done(1, tag);
@@ -530,9 +538,15 @@ static void start_receive(uint32_t init, uint32_t tag, uint32_t request, uint64_
 	r.enter = at;
 	r.request = request;
 	r.flags = MATCH_PARTITIONED;
+	r.start = number;
 	match_receive(m, &r);
 	d.bytes = request; /* its name; see below */
 	match_done(m, 9, request, &d);
+}
+
+static void start_receive(uint32_t init, uint32_t tag, uint32_t request, uint64_t at)
+{
+	start_receive_numbered(init, tag, request, at, 0);
 }
 
 /* By the order of the inits, then start by start; ordinary messages do not matter. */
@@ -565,6 +579,32 @@ START_TEST(partitioned)
 				told[i].label, told[i].s.tag == 6 ? MATCH_ASSUMED : MATCH_EXACT);
 		}
 	nothing_left();
+}
+END_TEST
+
+/* Starts 1 and 5 are known of the receiver only, 3 of the sender: the others pair by their numbers,
+ * in whatever order they come (_i). */
+START_TEST(partitioned_left_out)
+{
+	for (uint32_t i = 1; i <= 5; i++) {
+		const uint32_t n = _i ? 6 - i : i;
+
+		if (n != 1 && n != 5)
+			start_numbered(0, 5, n, 1000 * n, n);
+		if (n != 3)
+			start_receive_numbered(0, 5, n, 1000 * n + 1, n);
+	}
+	match_progress(m, 1, 10000);
+	match_progress(m, 9, 10000);
+	match_end(m);
+	ck_assert_uint_eq(match_counts(m)->pairs[MATCH_EXACT], 2);
+	for (size_t i = 0; i < n_told; i++)
+		if (told[i].s.bytes && told[i].r.done.bytes) {
+			ck_assert_uint_eq(told[i].s.bytes, told[i].r.done.bytes);
+			ck_assert_uint_eq(told[i].r.start, told[i].s.bytes);
+		}
+	ck_assert_uint_eq(match_counts(m)->unmatched_sends[MATCH_NOT_RECEIVED], 1);
+	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NO_SEND], 2);
 }
 END_TEST
 
@@ -870,6 +910,7 @@ int main(void)
 	tcase_add_loop_test(c, sound_again, 0, 2);
 	tcase_add_loop_test(c, recorded_on_neither_side, 0, 2);
 	tcase_add_loop_test(c, threads_in_turns, 0, 2);
+	tcase_add_loop_test(c, partitioned_left_out, 0, 2);
 	tcase_add_loop_test(c, partitioned_elsewhere, 0, 2);
 	tcase_add_loop_test(c, nonsense, 0, 20);
 	suite_add_tcase(s, c);
