@@ -121,9 +121,30 @@ static void begin_matched(struct mpi_call *k)
 	k->number = r.bytes;
 }
 
-static void give_back(const struct mpi_call *k)
+/* As of MPI_Imrecv: what follows is a DONE. */
+static void record_post(const struct mpi_call *k)
 {
-	struct request r = {.number = k->request_number,
+	uint32_t type;
+
+	vftr_type_size(k->type, &type);
+	record_message(RECORD_POST, k->on, (uint32_t)k->peer, (uint32_t)k->rtag, k->ticket, type,
+		k->request_number, (uint32_t)k->root, k->number);
+	add_relaxed_u32(&k->on->references, (uint32_t)-1);
+}
+
+/* True if the call that has failed took the message all the same. MPICH leaves the handle as it
+ * was. */
+static bool is_taken(const struct mpi_call *k)
+{
+	int class = 0;
+
+	PMPI_Error_class(k->rc, &class);
+	return class == MPI_ERR_TRUNCATE || message_of(k) == MPI_MESSAGE_NULL;
+}
+
+static void failed(const struct mpi_call *k)
+{
+	const struct request r = {.number = k->request_number,
 		.kind = REQUEST_MESSAGE,
 		.comm = k->on,
 		.ticket = k->ticket,
@@ -132,7 +153,12 @@ static void give_back(const struct mpi_call *k)
 		.flags = (uint32_t)k->root,
 		.bytes = k->number};
 
-	vftr_message_put(message_of(k), &r);
+	if (!is_taken(k)) {
+		vftr_message_put(message_of(k), &r);
+		return;
+	}
+	record_post(k);
+	record_done(k->request_number, 0, 0, MESSAGE_UNKNOWN, 0);
 }
 
 void vftr_begin_mrecv(struct mpi_call *k)
@@ -150,7 +176,7 @@ void vftr_end_mrecv(struct mpi_call *k)
 	if (!k->on)
 		return;
 	if (k->rc != MPI_SUCCESS) {
-		give_back(k);
+		failed(k);
 		return;
 	}
 	vftr_type_size(k->type, &type);
@@ -166,18 +192,14 @@ void vftr_begin_imrecv(struct mpi_call *k)
 
 void vftr_end_imrecv(struct mpi_call *k)
 {
-	struct request r = {.number = k->request_number, .kind = REQUEST_RECEIVE};
-	uint32_t type;
+	const struct request r = {.number = k->request_number, .kind = REQUEST_RECEIVE};
 
 	if (!k->on)
 		return;
 	if (k->rc != MPI_SUCCESS) {
-		give_back(k);
+		failed(k);
 		return;
 	}
-	vftr_type_size(k->type, &type);
-	record_message(RECORD_POST, k->on, (uint32_t)k->peer, (uint32_t)k->rtag, k->ticket, type,
-		k->request_number, (uint32_t)k->root, k->number);
-	add_relaxed_u32(&k->on->references, (uint32_t)-1);
+	record_post(k);
 	vftr_request_put(call_request(k, k->request, 0), &r);
 }

@@ -44,6 +44,12 @@ for mpi in $mpis; do
 		disturbed left_out
 		all_right 50
 		is 50 "$(grep -c "^exact " pairs)" "exact ones"'
+	test_expect "$mpi: what a matched probe has found is gone when it is too long to be received" '
+		disturbed too_long
+		sed -i "/ 400 [0-9]*$/s/.*/assumed 400 400/" pairs # the length of what was too long is not known
+		all_right 52
+		is "0 0" "$(json disturbed-${mpi}_all.json "[.open_requests, .matching.violations] |
+			map(tostring) | join(\" \")")" "what is left"'
 	printf "%s\n" "#include <mpi.h>" MPI_VERSION >version.c
 	test_if "mpicc.$mpi -E version.c | tail -n 1 | grep -qv '^[0-3]$'" "no MPI 4.0" \
 		"$mpi: starts that one rank does not record are not taken for others" '

@@ -123,6 +123,33 @@ static void left_out(void)
 	}
 }
 
+/* What rank 1 receives by two matched probes is too long for it: that takes the messages all the
+ * same. */
+static void too_long(void)
+{
+	MPI_Message message;
+	MPI_Request request;
+
+	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+	for (int i = 0; i < 2; i++) {
+		if (!rank) {
+			send_one(400);
+			continue;
+		}
+		MPI_Mprobe(0, 1, WORLD, &message, MPI_STATUS_IGNORE);
+		if (i == 0)
+			MPI_Mrecv(room, 10, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+		else if (MPI_Imrecv(room, 10, MPI_BYTE, &message, &request) == MPI_SUCCESS)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	for (int i = 1; i <= MORE; i++) {
+		if (rank)
+			receive_one(i);
+		else
+			send_one(i);
+	}
+}
+
 /*
  * Five starts of a message in partitions and of a persistent barrier; rank 0 does not record starts
  * 0 and 2. It is late with the message of start 1, and rank 1 with the barrier of start 3.
@@ -166,7 +193,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer},
-	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}, {"starts", starts}};
+	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}, {"too_long", too_long},
+	{"starts", starts}};
 
 int main(int argc, char **argv)
 {
