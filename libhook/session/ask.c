@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "shm/spin.h"
 #include "shm/system.h"
 
 #define EXPORT	 __attribute__((visibility("default")))
@@ -69,8 +70,7 @@ void vftr_session_lock(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &blocked);
-	while (!claim_u32(&lock, 0, 1))
-		syscall(SYS_sched_yield);
+	spin_lock(&lock);
 	signals = blocked;
 }
 
@@ -78,7 +78,7 @@ void vftr_session_unlock(void)
 {
 	sigset_t blocked = signals;
 
-	store_release(&lock, 0);
+	spin_unlock(&lock);
 	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
