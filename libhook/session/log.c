@@ -10,16 +10,26 @@
 #include "libhook/emit.h"
 #include "libhook/process.h"
 #include "libhook/session.h"
+#include "shm/fnv.h"
 #include "shm/message.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* A name and its entry never change once it has a number: who looks for it takes no lock. */
 struct name {
 	char text[SESSION_NAME_MAX + 1];
-	int of; /* of a state: its class; of a location: its line */
+	int of;	       /* of a state: its class; of a location: its line */
+	uint32_t next; /* number of the next one in its bucket, or 0 */
 };
 
-static struct session_list classes, states, locations;
+#define BUCKETS 8192u
+
+struct names {
+	struct session_list list; /* number n is item n - 1 */
+	uint32_t bucket[BUCKETS];
+};
+
+static struct names classes, states, locations;
 
 struct unordered {
 	uint64_t ticks; /* 0: now */
@@ -207,37 +217,67 @@ EXPORT uint64_t vftrace_time(void)
 
 /* ---- names ---------------------------------------------------------------------- */
 
-static int define(struct session_list *l, const char *name, int of, int *number)
+static struct name *named(struct names *l, int number)
+{
+	return number > 0 ? vftr_session_at(&l->list, (uint32_t)number - 1, sizeof(struct name))
+			  : NULL;
+}
+
+static uint32_t *bucket_of(struct names *l, const char *name, int of)
+{
+	const uint64_t hash = fnv_word(fnv_text(FNV_BEGIN, name), (uint32_t)of);
+
+	return &l->bucket[(hash ^ hash >> 32) % BUCKETS];
+}
+
+/* Its number, or 0. */
+static uint32_t find_name(struct names *l, const uint32_t *bucket, const char *name, int of)
+{
+	uint32_t i = load_acquire(bucket); /* pairs with add_name() */
+	const struct name *n;
+
+	for (; (n = named(l, (int)i)) && (n->of != of || strcmp(n->text, name)); i = n->next)
+		;
+	return i;
+}
+
+/* With the lock. 0: no memory. */
+static uint32_t add_name(struct names *l, uint32_t *bucket, const char *name, int of)
+{
+	struct name *n = vftr_session_more(&l->list, sizeof(*n));
+
+	if (!n)
+		return 0;
+	snprintf(n->text, sizeof(n->text), "%s", name);
+	n->of = of;
+	n->next = *bucket;
+	store_release(bucket, l->list.n); /* pairs with find_name() */
+	return l->list.n;
+}
+
+static int define(struct names *l, const char *name, int of, int *number)
 {
 	int code = vftr_session_ready();
-	struct name *n = NULL;
-	uint32_t i;
+	uint32_t *bucket, i;
 
 	if (code)
 		return code;
 	if (!name || !name[0] || strlen(name) > SESSION_NAME_MAX || !number)
 		return vftr_session_fail(
 			VFTRACE_ERROR_ARGUMENT, "a name has 1 to %u bytes", SESSION_NAME_MAX);
-	vftr_session_lock();
-	for (i = 0; i < l->n; i++) {
-		n = vftr_session_at(l, i, sizeof(*n));
-		if (n->of == of && !strcmp(n->text, name))
-			break;
+	bucket = bucket_of(l, name, of);
+	i = find_name(l, bucket, name, of);
+	if (!i) {
+		vftr_session_lock();
+		i = find_name(l, bucket, name, of);
+		if (!i)
+			i = add_name(l, bucket, name, of);
+		vftr_session_unlock();
 	}
-	if (i == l->n && (n = vftr_session_more(l, sizeof(*n)))) {
-		snprintf(n->text, sizeof(n->text), "%s", name);
-		n->of = of;
-	}
-	vftr_session_unlock();
-	if (!n)
+	if (!i)
 		return vftr_session_fail(VFTRACE_ERROR_LIMIT, NULL);
-	*number = (int)i + 1;
+	*number = (int)i;
 	return VFTRACE_OK;
-}
-
-static const struct name *named(struct session_list *l, int number)
-{
-	return number > 0 ? vftr_session_at(l, (uint32_t)number - 1, sizeof(struct name)) : NULL;
 }
 
 EXPORT int vftrace_class(const char *name, int *number)
@@ -300,7 +340,7 @@ EXPORT int vftrace_leave_state(int state, int location)
 /* Recorded as a write to a file with the name of the label. */
 EXPORT int vftrace_log_data(uint64_t bytes, const char *label)
 {
-	static struct session_list labels;
+	static struct names labels;
 	static uint32_t told, generation;
 	struct wire_object m = {.head.kind = WIRE_FILE};
 	char name[SESSION_NAME_MAX + 16];

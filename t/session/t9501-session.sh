@@ -456,4 +456,47 @@ test_expect '100 processes join, start, and are all matched' '
 	done
 	matched 100'
 
+test_expect 'a name has one number, whichever thread asks, however many there are' '
+	cat >names.c <<-END
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <vftrace-session.h>
+		enum { THREADS = 4, NAMES = 20000 };
+		static int number[THREADS][NAMES];
+
+		static void *name_all(void *numbers)
+		{
+			char file[32];
+
+			for (int i = 0; i < NAMES; i++) {
+				snprintf(file, sizeof(file), "file%d.c", i / 2);
+				vftrace_location(file, i % 2, &((int *)numbers)[i]);
+			}
+			return NULL;
+		}
+
+		int main(void)
+		{
+			static char seen[NAMES + 1];
+			pthread_t t[THREADS];
+			int wrong = 0;
+
+			for (int i = 0; i < THREADS; i++)
+				pthread_create(&t[i], NULL, name_all, number[i]);
+			for (int i = 0; i < THREADS; i++)
+				pthread_join(t[i], NULL);
+			for (int i = 0; i < NAMES; i++) {
+				const int n = number[0][i];
+
+				for (int k = 1; k < THREADS; k++)
+					wrong += number[k][i] != n;
+				wrong += n < 1 || n > NAMES || seen[n]++;
+			}
+			printf("%d wrong\\n", wrong);
+			return 0;
+		}
+	END
+	gcc $TEST_FLAGS -I"$TOP/libhook" -o names names.c -pthread $(test_link vftrace)
+	is "0 wrong" "$(traced -q -- ./names)"'
+
 done_testing
