@@ -168,7 +168,10 @@ static inline void take_out(uint32_t *at)
  */
 static bool keep_older(const struct entry *old)
 {
-	return vftr_mpi_multiple && (old->what & KIND) != REQUEST_SEND && !(old->what & HAS_MORE);
+	const uint32_t kind = old->what & KIND;
+
+	return vftr_mpi_multiple && kind != REQUEST_SEND &&
+	       (kind == REQUEST_IDUP || !(old->what & HAS_MORE));
 }
 
 static bool needs_more(const struct request *r)

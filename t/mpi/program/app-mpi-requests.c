@@ -190,6 +190,22 @@ static void unseen(void)
 	want(c.references == 0, "the persistent one is over, and its reference", 8);
 }
 
+/* A communicator that is to be made, whose handle another thread's request gets meanwhile. */
+static void idup(void)
+{
+	struct mpi_comm c = {.references = 1};
+	struct request r = {.number = 201, .kind = REQUEST_IDUP, .comm = &c};
+
+	vftr_mpi_multiple = true;
+	vftr_request_put(handle(1, 9), &r);
+	vftr_request_made(handle(1, 9), 202, REQUEST_RECEIVE, UINT64_MAX);
+	want(c.references == 1, "the older one is not over", 9);
+	want(vftr_request_complete(handle(1, 9), 201, &r) && r.kind == REQUEST_IDUP && r.comm == &c,
+		"the communicator", 9);
+	want(vftr_request_complete(handle(1, 9), 202, &r) && r.kind == REQUEST_RECEIVE,
+		"the other one", 9);
+}
+
 int main(void)
 {
 	for (int pattern = 0; pattern < 6; pattern++) {
@@ -197,6 +213,7 @@ int main(void)
 		run(pattern, true);
 	}
 	unseen();
+	idup();
 	printf("%d wrong\n", n_wrong);
 	return n_wrong > 0;
 }
