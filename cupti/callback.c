@@ -134,6 +134,11 @@ int cupti_choose_calls(void *subscriber)
 	return error;
 }
 
+bool cupti_is_inside(void)
+{
+	return depth != 0;
+}
+
 bool cupti_was_called(void)
 {
 	return load_relaxed(&called_in) == gpu_host->generation();

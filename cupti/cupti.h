@@ -43,6 +43,9 @@ cupti_on_call cupti_call;
 int cupti_choose_calls(void *subscriber);
 /* True if a call of CUDA was seen since the last fork; else there is nothing to flush. */
 bool cupti_was_called(void);
+/* The calling thread is in a call into CUDA, which a signal handler may have interrupted anywhere.
+ */
+bool cupti_is_inside(void);
 
 /* activity.c */
 cupti_on_request cupti_request;
@@ -52,8 +55,8 @@ void cupti_range(const char *name, uint32_t call, uint64_t from, uint64_t to);
 /* deliver.c: begins at the first call of CUDA in a process; ends when the process does. */
 void deliver_begin(void);
 void deliver_end(void);
-/* Child of fork() (activity.c, deliver.c, nvtx.c, nvtx-range.c): reset locks, which threads that are not
- * here may have held. */
+/* Child of fork() (activity.c, deliver.c, nvtx.c, nvtx-range.c): reset locks, which threads that
+ * are not here may have held. */
 void activity_after_fork(void);
 void deliver_after_fork(void);
 void nvtx_after_fork(void);

@@ -85,7 +85,8 @@ void cupti_watch_forks(void)
 
 static void flush(void)
 {
-	if (load_acquire(&state) != RUNNING || !cupti_was_called() || !gpu_host->active())
+	if (load_acquire(&state) != RUNNING || !cupti_was_called() || !gpu_host->active() ||
+		cupti_is_inside())
 		return;
 	cupti.flush_all(CUPTI_FLUSH_FORCED);
 	cupti_tell_state();

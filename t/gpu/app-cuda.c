@@ -12,6 +12,7 @@
  *   memory        memset, peer copy, unified memory
  *   wait          for all of it
  *   fork N NS MS  a child with N kernels, which is killed after MS ms, if given
+ *   alarm MS      a signal after so long, whose handler calls _exit(3)
  *   kill          itself; abort: as if by a bug
  *   prefetch N    N bytes of unified memory to the host
  *   peak          prints the most memory it had, in KiB
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,20 @@ static void solve(unsigned n, uint64_t ns, cudaStream_t s)
 static void graph(unsigned n, uint64_t ns)
 {
 	cudaGraphLaunch("node_kernel", n, ns, NULL);
+}
+
+static void leave(int number)
+{
+	(void)number;
+	_exit(3);
+}
+
+static void leave_after(unsigned ms)
+{
+	const struct itimerval when = {.it_value = {ms / 1000, ms % 1000 * 1000}};
+
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &when, NULL);
 }
 
 struct work {
@@ -171,6 +187,8 @@ int main(int n, char **word)
 			prefetch(a[0]);
 		} else if (!strcmp(word[i], "peak")) {
 			peak();
+		} else if (!strcmp(word[i], "alarm")) {
+			leave_after((unsigned)a[0]);
 		} else if (!strcmp(word[i], "sleep")) {
 			usleep((useconds_t)a[0] * 1000);
 		}

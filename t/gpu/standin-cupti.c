@@ -7,6 +7,7 @@
  *   busy        another tool has subscribed
  *   records=N   a buffer is full after N records
  *   drop=N      each N-th record finds no room
+ *   inside      a thread that is in a call of CUDA must not flush: it would wait for itself
  *   late        buffers are given back at a forced flush only, the last ones first
  *   tell        at the end: how many calls of functions that are left out were told
  *   never       ... and not even then
@@ -44,6 +45,7 @@ static unsigned told_in_vain;
 static struct buffer now, full[FULL_MAX];
 static unsigned n_full, n_records, in_work;
 static size_t dropped;
+static __thread unsigned inside; /* of calls that were told */
 
 static bool word(const char *name, unsigned *value)
 {
@@ -183,6 +185,7 @@ static void call(
 		(domain == DOMAIN_RUNTIME && function <= LAST_ERROR && left_out[function]))
 		return;
 	on_call(on_call_context, domain, function, &c);
+	inside += where == SITE_ENTER ? 1u : -1u;
 	told_in_vain += domain == DOMAIN_RUNTIME && function == LAST_ERROR;
 }
 
@@ -333,6 +336,8 @@ int cuptiActivityFlushAll(uint32_t flags)
 	struct buffer b;
 
 	FAIL_IF_WANTED;
+	if (inside && word("inside", NULL))
+		abort();
 	if (word("never", NULL) || (!flags && word("late", NULL)))
 		return CUPTI_OK;
 	pthread_mutex_lock(&lock);

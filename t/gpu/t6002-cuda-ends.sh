@@ -217,6 +217,11 @@ test_expect 'a program that has CUDA and never uses it does not load CUPTI' '
 	! cat loaded.* | grep "calling init.*libcupti" || exit 1
 	is 0 "$(jq "[.gpu[]?] | length" app_all.json)"'
 
+test_expect 'a signal handler that ends the program inside of a call of CUDA: nothing is flushed there' '
+	STANDIN_CUPTI=inside status_of 3 traced -- ./app alarm 300 kernels 1 60000000000 wait
+	STANDIN_CUPTI=inside status_of 3 traced -- ./app kernels 10 1000 wait alarm 100 sleep 60000
+	is 10 "$(gpu app_all.json saxpy calls)"'
+
 test_expect 'a program that aborts keeps its status and what was delivered' '
 	unset CUDA_INJECTION64_PATH
 	status_of 134 traced -- ./app kernels 50 1000 wait sleep 1500 kernels 10 1000 abort
