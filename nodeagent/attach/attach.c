@@ -128,7 +128,8 @@ static void enlist_process(struct process *p)
 	process_enlist(p);
 	host->n_ever++;
 	host->n_live++;
-	host_watch(host, p->pidfd, WATCH_PIDFD, p);
+	if (p->pidfd >= 0) /* without it look_at_all() sees its end */
+		host_watch(host, p->pidfd, WATCH_PIDFD, p);
 	observers_tell(host, begin, p);
 	process_members_changed(host);
 }
@@ -139,7 +140,7 @@ static struct process *take_process(struct host *host, int pid, const struct pro
 	struct process *p = process_new(host, -1, pid);
 
 	p->outside = true;
-	if (p->pidfd < 0 || !p->program ||
+	if ((p->pidfd < 0 && !p->began) || !p->program ||
 		ring_store_take_control(host->rings, &p->stored_control)) {
 		process_free(p);
 		return NULL;
@@ -286,6 +287,8 @@ static void look_at_all(struct host *host)
 
 	for (struct process *p = host->live; p; p = next) {
 		next = p->next_live; /* new ones are put before it */
+		if (!p->ended && p->pidfd < 0)
+			process_hung_up(p);
 		if (p->ended)
 			continue;
 		process_has_had(p, cpu_used(p->pid));

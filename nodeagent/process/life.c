@@ -28,7 +28,8 @@
 #include "nodeagent/replay/user-counters.h"
 #include "nodeagent/base/util.h"
 
-#define DEAF_NS 100000000u /* how often it is asked what became of who closed our socket */
+#define DEAF_NS	   100000000u /* how often it is asked what became of who closed our socket */
+#define EXITING_NS 1000000u   /* ... of who is ending, and has no pidfd that tells when it has */
 
 void process_begin_comparing(struct host *host)
 {
@@ -46,6 +47,9 @@ struct process *process_new(struct host *host, int socket, int pid)
 	p->socket = socket;
 	p->pid = pid;
 	p->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (p->pidfd <
+		0) /* the kernel has none, a container forbids them, or descriptors are short */
+		p->began = procfs_began(pid);
 	p->program = procfs_program(pid);
 	p->rank = p->size = p->rank_hint = p->size_hint = p->job_rank = WIRE_UNKNOWN;
 	p->exit_status = -1;
@@ -135,7 +139,9 @@ static bool has_exited(const struct process *p)
 {
 	struct pollfd f = {p->pidfd, POLLIN, 0};
 
-	return p->pidfd < 0 || (poll(&f, 1, 0) == 1 && (f.revents & POLLIN));
+	if (p->pidfd < 0)
+		return !p->began || procfs_began(p->pid) != p->began;
+	return poll(&f, 1, 0) == 1 && (f.revents & POLLIN);
 }
 
 static enum process_end how_exited(const struct process *p)
@@ -160,6 +166,15 @@ static void note_end(struct process *p)
 	p->end_late_ns = host->heard_raw_ns ? clock_raw_ns() - host->heard_raw_ns : 0;
 }
 
+/* It is seen now, and was not at the last look. before: raw ns of that, or 0. */
+static void note_seen_end(struct process *p, uint64_t before)
+{
+	if (!before)
+		return;
+	note_end(p);
+	p->end_late_ns = clock_raw_ns() - before;
+}
+
 void process_has_had(struct process *p, struct cpu_used used)
 {
 	p->cpu.cpu = MAX(p->cpu.cpu, used.cpu);
@@ -177,22 +192,35 @@ static bool has_execed(const struct process *p, bool *goes_on)
 	return other;
 }
 
-/* Alive without our socket: another program, or it closed what is ours. */
+/* Without our socket: it has ended, is another program, or closed what is ours. */
 static void look_at_deaf(struct process *p)
 {
-	const uint64_t now = clock_raw_ns(), before = p->deaf_seen;
+	const uint64_t before = p->deaf_seen;
 	bool goes_on;
 
-	p->deaf_seen = now;
-	if (has_execed(p, &goes_on)) {
-		if (before) {
-			note_end(p);
-			p->end_late_ns = now - before;
-		}
+	p->deaf_seen = clock_raw_ns();
+	if (has_exited(p)) {
+		if (p->pidfd < 0 && !p->end_ticks)
+			note_seen_end(p, before);
+		process_finish(p, how_exited(p));
+	} else if (p->outside) { /* its program is looked at by attach/attach.c */
+		return;
+	} else if (has_execed(p, &goes_on)) {
+		note_seen_end(p, before);
 		process_finish(p, PROCESS_EXECED);
 	} else if (goes_on && !p->quarantined) { /* of that one nothing is read any more */
 		p->end_ticks = 0;
 	}
+}
+
+/* Time between two looks; 0: nobody needs to look. */
+static uint64_t look_every_ns(const struct process *p)
+{
+	if (!p->deaf_seen || p->ended || p->outside)
+		return 0;
+	if (p->quarantined)
+		return p->pidfd < 0 ? DEAF_NS : 0;
+	return p->pidfd < 0 && p->end_ticks ? EXITING_NS : DEAF_NS;
 }
 
 double processes_deaf_tick(struct host *host)
@@ -200,11 +228,13 @@ double processes_deaf_tick(struct host *host)
 	double again = NEVER_S;
 
 	for (struct process *p = host->live; p; p = p->next_live) {
-		if (!p->deaf_seen || p->ended || p->quarantined)
+		const uint64_t every = look_every_ns(p);
+
+		if (!every)
 			continue;
-		if (clock_raw_ns() - p->deaf_seen >= DEAF_NS)
+		if (clock_raw_ns() - p->deaf_seen >= every)
 			look_at_deaf(p);
-		again = 1e-9 * DEAF_NS;
+		again = MIN(again, 1e-9 * (double)every);
 	}
 	return again;
 }
@@ -219,13 +249,10 @@ void process_hung_up(struct process *p)
 	if (p->ended)
 		return;
 	if (!p->greeted) { /* somebody who came and went, or a daemon that closes what it has */
-		if (!has_exited(p) && p->program && procfs_program(p->pid) == p->program)
-			return;
+		if (p->pidfd >= 0 && !has_exited(p) && p->program &&
+			procfs_program(p->pid) == p->program)
+			return; /* its pidfd tells of its end */
 		process_drop(p);
-		return;
-	}
-	if (has_exited(p)) {
-		process_finish(p, how_exited(p));
 		return;
 	}
 	look_at_deaf(p);
@@ -277,7 +304,8 @@ void process_finish(struct process *p, enum process_end how)
 		process_receive_all(p);
 	if (p->ended) /* by its own word */
 		return;
-	if (how == PROCESS_RUNNING && p->pidfd >= 0 && has_exited(p)) /* not heard of yet */
+	if (how == PROCESS_RUNNING && (p->pidfd >= 0 || p->began) && has_exited(p))
+		/* not heard of yet */
 		how = how_exited(p);
 	p->ended = true;
 	p->end = how;

@@ -71,6 +71,7 @@ struct process {
 	int socket; /* -1 once hung up */
 	int pidfd;  /* -1 if there is none */
 	int pid, parent_pid, parent_traced;
+	uint64_t began;		  /* procfs_began() when it connected, if it has no pidfd */
 	uint64_t program;	  /* procfs_program() when it connected */
 	int rank, size;		  /* from MPI, in the main job, or WIRE_UNKNOWN */
 	int job_rank;		  /* from MPI, in its own job */
@@ -210,8 +211,8 @@ static inline bool process_is_expected(const struct process *p)
 	return !p->greeted && !p->ended;
 }
 
-/* life.c: finds out whether processes that have closed our socket run another program. Returns
- * seconds until the next call. */
+/* life.c: finds out whether processes that have closed our socket run another program or, without
+ * a pidfd, have ended. Returns seconds until the next call. */
 double processes_deaf_tick(struct host *host);
 /* life.c: takes ended processes out of host.live. */
 void processes_sweep(struct host *host);

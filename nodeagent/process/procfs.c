@@ -184,6 +184,21 @@ static bool from_zombie(int pid, int *status)
 	return true;
 }
 
+uint64_t procfs_began(int pid)
+{
+	char line[2048], state, *p = stat_of(pid, line, sizeof(line));
+	unsigned long long began;
+	long threads;
+
+	/* fields 3, 20 and 22; a first thread that has ended is a zombie beside those that live */
+	if (!p || sscanf(p,
+			  "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld "
+			  "%*d %llu",
+			  &state, &threads, &began) != 3)
+		return 0;
+	return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : began;
+}
+
 int procfs_parent(int pid)
 {
 	char line[2048], *p = stat_of(pid, line, sizeof(line));

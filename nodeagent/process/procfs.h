@@ -30,6 +30,12 @@ char *procfs_maps_by_root(int pid);
 /* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 
+/*
+ * When the process began, in ticks of the kernel since the machine did: it differs from that of an
+ * earlier process with this pid. 0: there is none, or all its threads have ended.
+ */
+uint64_t procfs_began(int pid);
+
 /* Pid of the parent of a process, 0 if unknown. */
 int procfs_parent(int pid);
 

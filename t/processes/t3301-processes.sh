@@ -8,6 +8,7 @@ need_built "$AGENT" "$LIB/libvftrace.so"
 TEST_FLAGS="$TEST_FLAGS -D_GNU_SOURCE"
 cc_traced "$BIN/processes" "$T/processes/app-processes.c" || skip_all 'app-processes.c cannot be compiled'
 cc_plain "$BIN/processes-plain" "$T/processes/app-processes.c"
+$TEST_CC -O1 -DCALL=SYS_pidfd_open -o "$BIN/without-pidfds" "$T/lib/without-call.c" || exit 1
 ALL=processes_all.json
 
 # run STATUS WAY...: traced; nothing is said, nothing is lost
@@ -195,6 +196,12 @@ test_expect 'a process that closes every descriptor and becomes a traced program
 	status_of 6 traced -q -- "$BIN/processes" closing-exec
 	is "exec exited" "$(jq -r "[.each_process[].end] | join(\" \")" $ALL)"
 	is 2 "$(jq ".each_process | map(.pid) | length" $ALL)"'
+
+test_expect '... also where there are no pidfds, as with kernels before 5.3 and in some containers' '
+	rm -f processes_*
+	status_of 6 "$BIN/without-pidfds" "$AGENT" -q -- "$BIN/processes" closing-exec
+	is "exec exited" "$(jq -r "[.each_process[].end] | join(\" \")" $ALL)"
+	is "[]" "$(jq -c .warnings $ALL)" warnings'
 
 test_expect 'agent beside the program: it stays until the last child has ended' '
 	rm -f processes_*

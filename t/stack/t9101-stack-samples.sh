@@ -194,7 +194,7 @@ test_if "$may" "$why" 'many children that end at once do not make the samples fe
 	[ "$(json shares_all.json .runtime_s | sed "s/[.].*//")" -ge 1 ]
 	hasnt shares_all.log "from now on there are"'
 
-$TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
+$TEST_CC -O1 -DCALL=SYS_perf_event_open -o "$BIN/without-perf" "$T/lib/without-call.c" || exit 1
 
 test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
 	rm -f ./*_all.json

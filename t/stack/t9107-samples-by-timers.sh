@@ -9,7 +9,7 @@ $build -fno-pie -no-pie -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl |
 $build -fpie -pie -rdynamic -o "$BIN/shares-pie" "$T/stack/app-shares.c" -pthread -ldl || exit 1
 $build -shared -fPIC -o "$BIN/plugin.so" "$T/stack/app-shares-plugin.c" || exit 1
 $build -D_GNU_SOURCE -o "$BIN/timer" "$T/stack/app-timer.c" -pthread || exit 1
-$TEST_CC -O1 -o "$BIN/without-perf" "$T/stack/without-perf.c" || exit 1
+$TEST_CC -O1 -DCALL=SYS_perf_event_open -o "$BIN/without-perf" "$T/lib/without-call.c" || exit 1
 strip -o "$BIN/shares-stripped" "$BIN/shares"
 
 sampled() { # HZ COMMAND...: standard output in `out', of errors in `err'

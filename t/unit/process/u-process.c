@@ -145,12 +145,13 @@ START_TEST(on_a_busy_machine)
 }
 END_TEST
 
-/* p is this child of ours. */
-static void be(pid_t child)
+/* p is this child of ours. pidfds: whether the kernel has them. */
+static void be(pid_t child, bool pidfds)
 {
 	p->pid = child;
-	p->pidfd = (int)syscall(SYS_pidfd_open, child, 0);
-	ck_assert_int_ge(p->pidfd, 0);
+	p->pidfd = pidfds ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
+	ck_assert(!pidfds || p->pidfd >= 0);
+	p->began = pidfds ? 0 : procfs_began(child);
 }
 
 START_TEST(with_an_end_that_is_not_heard_of_yet)
@@ -160,7 +161,7 @@ START_TEST(with_an_end_that_is_not_heard_of_yet)
 
 	if (!child)
 		_exit(0);
-	be(child);
+	be(child, _i);
 	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	p->said_bye = true;
 	process_finish(p, PROCESS_RUNNING);
@@ -176,7 +177,7 @@ START_TEST(while_it_goes_on)
 		pause();
 		_exit(0);
 	}
-	be(child);
+	be(child, _i);
 	process_finish(p, PROCESS_RUNNING);
 	ck_assert_int_eq(p->end, PROCESS_RUNNING);
 	kill(child, SIGKILL);
@@ -197,7 +198,7 @@ START_TEST(though_it_has_closed_the_socket)
 		pause();
 		_exit(0);
 	}
-	be(child);
+	be(child, _i);
 	close(theirs);
 	process_hung_up(p);
 	ck_assert(!p->ended);
@@ -206,10 +207,76 @@ START_TEST(though_it_has_closed_the_socket)
 	ck_assert(!p->ended);
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	process_hung_up(p);
+	pass_100_ms();
+	if (_i)
+		process_hung_up(p);
+	else
+		processes_deaf_tick(&a);
 	ck_assert(p->ended);
 	ck_assert_int_eq(p->end, PROCESS_KILLED);
 	ck_assert_uint_gt(p->end_ticks, 0);
+	ck_assert(_i || p->end_late_ns >= 100000000);
+}
+END_TEST
+
+/* It has closed our socket, and its parent has not waited for it. */
+START_TEST(without_pidfds_a_zombie_has_ended)
+{
+	const pid_t child = fork();
+	siginfo_t info;
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child, false);
+	ck_assert_uint_gt(p->began, 0);
+	close(theirs);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	process_hung_up(p);
+	ck_assert(p->ended);
+	ck_assert_int_eq(p->end, PROCESS_KILLED);
+	ck_assert_int_eq(p->exit_status, SIGKILL);
+}
+END_TEST
+
+START_TEST(without_pidfds_the_end_of_a_quarantined_one_is_seen)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child, false);
+	process_quarantine(p, "nonsense");
+	close(theirs);
+	process_hung_up(p);
+	ck_assert(!p->ended);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	pass_100_ms();
+	ck_assert_double_lt(processes_deaf_tick(&a), 0.2);
+	ck_assert(p->ended);
+}
+END_TEST
+
+/* Of a pid that is given to another process. */
+START_TEST(without_pidfds_an_other_process_is_not_taken_for_it)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child, false);
+	p->began--;
+	close(theirs);
+	process_hung_up(p);
+	ck_assert(p->ended);
+	kill(child, SIGKILL);
 }
 END_TEST
 
@@ -229,7 +296,7 @@ START_TEST(until_it_runs_another_program)
 		_exit(1);
 	}
 	close(gone[1]);
-	be(child);
+	be(child, _i);
 	close(theirs);
 	process_hung_up(p);
 	ck_assert_int_eq(write(go[1], "", 1), 1);
@@ -379,14 +446,20 @@ int main(void)
 	Suite *s = suite_create("process");
 	TCase *c = tcase_create("process");
 	const TTest *const tests[] = {before_its_records_are_read, when_its_end_is_seen_first,
-		when_the_agent_ends, on_a_busy_machine, with_an_end_that_is_not_heard_of_yet,
-		while_it_goes_on, though_it_has_closed_the_socket, until_it_runs_another_program,
-		a_program_of_another_user_is_another_one, though_the_disk_is_behind, beside_others,
-		unless_it_is_quarantined, who_is_refused_was_no_child};
+		when_the_agent_ends, on_a_busy_machine, a_program_of_another_user_is_another_one,
+		though_the_disk_is_behind, beside_others, unless_it_is_quarantined,
+		who_is_refused_was_no_child, without_pidfds_a_zombie_has_ended,
+		without_pidfds_the_end_of_a_quarantined_one_is_seen,
+		without_pidfds_an_other_process_is_not_taken_for_it};
+	/* without pidfds, and with them */
+	const TTest *const both[] = {with_an_end_that_is_not_heard_of_yet, while_it_goes_on,
+		though_it_has_closed_the_socket, until_it_runs_another_program};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		tcase_add_loop_test(c, both[i], 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

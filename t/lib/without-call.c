@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs COMMAND where perf_event_open(2) is not permitted, as in many containers. */
+/* Runs COMMAND where the system call CALL is not permitted, as some are in many containers. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CALL, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) {
-		perror("without-perf");
+		perror("without-call");
 		return 99;
 	}
 	execvp(argv[1], argv + 1);
