@@ -135,13 +135,16 @@ static bool write_at(int fd, const uint8_t *bytes, size_t n, uint64_t at)
 	return true;
 }
 
+/* False: the file is full, and is not tried again. */
 static bool to_file(struct match_outbox *o, struct shelf *f)
 {
 	const struct extent e = {o->file_bytes, f->in_batch, f->batch.n};
 
 	if (o->full || e.bytes > MATCH_OUTBOX_FILE - o->file_bytes ||
-		!write_at(o->fd, f->batch.bytes, e.bytes, e.at))
+		!write_at(o->fd, f->batch.bytes, e.bytes, e.at)) {
+		o->full = true;
 		return false;
+	}
 	*APPEND(f->extents, f->n, f->cap) = e;
 	o->file_bytes += e.bytes;
 	return true;
@@ -168,12 +171,8 @@ static void spill(struct match_outbox *o)
 	for (size_t i = 0; i < o->n; i++) {
 		struct shelf *f = &o->at[i];
 
-		if (!f->in_batch)
-			continue;
-		if (to_file(o, f))
+		if (f->in_batch && to_file(o, f))
 			empty_batch(o, f);
-		else
-			o->full = true;
 	}
 }
 

@@ -5,15 +5,29 @@
  * or refused, and counted. Sets of processes as words.
  */
 #include <check.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+static unsigned writes;
+static bool disk_full;
+
+static ssize_t counted_pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+	writes++;
+	errno = ENOSPC;
+	return disk_full ? -1 : pwrite(fd, bytes, n, at);
+}
+
 #define MATCH_OUTBOX_MEMORY ((size_t)64 << 10)
 #define MATCH_OUTBOX_FILE   ((uint64_t)1 << 20)
 #define MATCH_OUTBOX_PIECE  ((size_t)16 << 10)
+#define pwrite		    counted_pwrite
 #include "nodeagent/match/outbox.c"
+#undef pwrite
 #include "nodeagent/match/rank-set.h"
 #include "t/lib/suite.h"
 
@@ -26,7 +40,8 @@ static void setup(void)
 {
 	box = match_outbox_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	memset(next, 0, sizeof(next));
-	came = 0;
+	came = writes = 0;
+	disk_full = false;
 }
 
 static void teardown(void)
@@ -292,6 +307,16 @@ START_TEST(no_file)
 }
 END_TEST
 
+/* It is tried once, not again with every record. */
+START_TEST(full_disk)
+{
+	disk_full = true;
+	send_range(box, 0, 20000);
+	ck_assert_uint_eq(writes, 1);
+	ck_assert_uint_eq(match_outbox_left(box), 20000);
+}
+END_TEST
+
 /* ---- sets of processes ------------------------------------------------------------------ */
 
 static void same_again(
@@ -378,7 +403,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {sends_come_back, one_proc_id, receives_come_back, full,
-		copy_of_a_process, no_file, sets_of_proc_ids, sets_up_to_the_most};
+		copy_of_a_process, no_file, full_disk, sets_of_proc_ids, sets_up_to_the_most};
 	Suite *s = suite_create("match-outbox");
 	TCase *c = tcase_create("match-outbox");
 
