@@ -246,6 +246,8 @@ bool conf_boolean(const char *text, bool *value);
 
 /* True if "all", "none" or "0,2-5" has the rank. A list that is not valid has none. */
 bool rank_list_has(const char *list, unsigned rank);
+/* True if the list has `from' or a greater number. */
+bool rank_list_reaches(const char *list, unsigned from);
 struct rank_range {
 	unsigned first, last;
 };

@@ -82,6 +82,20 @@ bool rank_list_has(const char *list, unsigned rank)
 	return found;
 }
 
+bool rank_list_reaches(const char *list, unsigned from)
+{
+	unsigned first, last;
+
+	if (!list || strcmp(list, "none") == 0)
+		return false;
+	if (strcmp(list, "all") == 0)
+		return true;
+	while (*list && range(&list, &first, &last) && first <= last)
+		if (last >= from)
+			return true;
+	return false;
+}
+
 static int by_first(const void *a, const void *b)
 {
 	const struct rank_range *x = a, *y = b;

@@ -17,19 +17,39 @@
 
 struct ended_process {
 	uint32_t kept, let_go, n_waiting;
+	bool told;		 /* that more are kept, and why */
 	struct process *waiting; /* through next_live */
 };
 
 /* Without anything that others may still ask it for when it has ended. */
 static bool nobody_asks(const struct process *p)
 {
-	const struct host *host = p->host;
 	bool ranked = p->rank >= 0 || p->job_rank != WIRE_UNKNOWN ||
 		      (p->rank_hint >= 0 && !p->parent_traced);
 
 	return !ranked && p->end != PROCESS_RUNNING && !p->match && !p->session_match &&
-	       !p->session && !gpu_is_used(p->gpu) && !host->n_switches && !rounds_begun(host) &&
-	       !strcmp(host->conf->logfile_for_ranks, "none");
+	       !p->session && !gpu_is_used(p->gpu);
+}
+
+/* Why each is needed at the end, or NULL. Those that are let go are no ranks below KEPT. */
+static const char *why_all_are_kept(const struct host *host)
+{
+	if (rounds_begun(host))
+		return "the files of rounds are made from them";
+	if (rank_list_reaches(host->conf->logfile_for_ranks, KEPT))
+		return "logfile_for_ranks may ask for logs of them";
+	return NULL;
+}
+
+static void say_that_all_are_kept(struct host *host, const char *why)
+{
+	if (!host->ended_processes->told)
+		host_warn(host, false,
+			"more than %u processes have ended, and the agent keeps each of them "
+			"whole, "
+			"with 25 KB of memory or more: %s",
+			KEPT, why);
+	host->ended_processes->told = true;
 }
 
 static void let_go(struct process *p)
@@ -47,6 +67,7 @@ void ended_process_add(struct process *p)
 {
 	struct host *host = p->host;
 	struct ended_process *ended = host->ended_processes;
+	const char *why;
 
 	if (!nobody_asks(p))
 		return;
@@ -54,6 +75,11 @@ void ended_process_add(struct process *p)
 		ended = host->ended_processes = xcalloc(1, sizeof(*ended));
 	if (ended->kept < KEPT) {
 		ended->kept++;
+		return;
+	}
+	why = why_all_are_kept(host);
+	if (why) {
+		say_that_all_are_kept(host, why);
 		return;
 	}
 	p->next_live = ended->waiting;

@@ -4,7 +4,7 @@
  * are written. Further ones are let go soon after their end, a few dozen at a time: their
  * numbers are added to the sums of the node (gather/), a row of the list of processes
  * stays, and they are freed. So a node may see any number of short processes. Never let go
- * are ranks, and processes whose data may still be needed.
+ * are ranks, and processes whose data may still be needed; a warning says if these are all.
  */
 #ifndef VFTR_NODEAGENT_PROCESS_ENDED_H
 #define VFTR_NODEAGENT_PROCESS_ENDED_H

@@ -858,6 +858,11 @@ START_TEST(ranks)
 	ck_assert(!rank_list_has("0,2-5", 6));
 	ck_assert(rank_list_has("7,1-3,2", 7));
 	ck_assert(!rank_list_has("1,", 1));
+	ck_assert(rank_list_reaches("all", 7));
+	ck_assert(!rank_list_reaches("none", 0));
+	ck_assert(!rank_list_reaches(NULL, 0));
+	ck_assert(rank_list_reaches("7-9,1", 9));
+	ck_assert(!rank_list_reaches("1,7-9", 10));
 	ck_assert(!rank_list_has("1x", 1));
 	ck_assert(!rank_list_has("99999999999", 1215752191));
 }
