@@ -58,6 +58,7 @@ struct gathering {
 	size_t cap_next;
 	uint32_t stamp;
 	uint64_t first_start, last_end, ring_bytes;
+	size_t after[PROFILE_LISTS]; /* of profile_lists_make_room() */
 };
 
 /* Its number, or PROFILE_NONE; *first: the newest name with this hash. */
@@ -667,6 +668,7 @@ static void let_go(struct process *p)
 	if (!host->gathered)
 		host->gathered = begin_gathering(host);
 	add_process(host->gathered, p, false);
+	profile_lists_make_room(host->gathered->out, host->gathered->after);
 }
 
 const struct process_observer gather_observer = {.let_go = let_go};

@@ -285,6 +285,34 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 	join_rank_ranges(p);
 }
 
+/* ---- making room ---------------------------------------------------------------------- */
+
+#define ROOM 1024 /* records: fewer are not worth a look */
+
+/* Of a late rank, or of its threads, all came at once: those with the most time stay the same. */
+static void bound(struct profile *p, enum profile_list which)
+{
+	if (which == PROFILE_POSIX_FILES)
+		profile_files_limit(p, 2 * PROFILE_FILES_MAX);
+	if (which != PROFILE_WAITS)
+		return;
+	profile_combine(p, PROFILE_CAUSES);
+	profile_waits_limit(p);
+}
+
+void profile_lists_make_room(struct profile *p, size_t after[PROFILE_LISTS])
+{
+	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
+		const struct profile_schema *s = &profile_schema[i];
+
+		if (s->rest == OWN || i == PROFILE_PAIRS || *profile_n(p, s) <= 2 * after[i] + ROOM)
+			continue;
+		profile_combine(p, i);
+		bound(p, i);
+		after[i] = *profile_n(p, s);
+	}
+}
+
 /* ---- checking ------------------------------------------------------------------------ */
 
 static bool is_rank(const struct profile *p, uint32_t rank)

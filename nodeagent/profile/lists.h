@@ -48,6 +48,14 @@ void profile_renumber_ranks(struct profile *p, enum profile_list which,
  */
 void profile_settle_lists(struct profile *p, const uint32_t *to);
 
+/*
+ * Between such additions, for lists that would grow with each process: adds up those of one key in
+ * keyed lists that have more than twice as many records as after the last time; after: how many
+ * these were, 0 at first. Bounds waits[] and posix_files[], too, the latter to twice
+ * PROFILE_FILES_MAX. Not for pairs[], see profile_pairs_make_room().
+ */
+void profile_lists_make_room(struct profile *p, size_t after[PROFILE_LISTS]);
+
 /* The next three are for lists, not for a PROFILE_PART, which is struct profile itself. */
 
 /* One more record of the list, its last one: zeros. It may move the others. */
