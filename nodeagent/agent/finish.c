@@ -354,25 +354,44 @@ static bool is_untraced(const struct profile *p)
 	return !p->calls && !p->n_stack_samples;
 }
 
+/* They could not be written. True: on a full disk something was removed for them, which they say.
+ */
+static bool make_room(struct agent *a, struct profile *node, struct profile *whole)
+{
+	char *what = recorder_make_room(&a->host);
+
+	if (!what)
+		return false;
+	host_warn(&a->host, true, "%s", what); /* for the logs of ranks */
+	profile_warn(node, "%s", what);
+	if (whole)
+		profile_warn(whole, "%s", what);
+	free(what);
+	return true;
+}
+
 /* The summary and the logs. whole: at agent 0, else NULL. */
-static int write_results(struct agent *a, const struct profile *node, const struct profile *whole,
+static int write_results(struct agent *a, struct profile *node, struct profile *whole,
 	const char *base, const struct profile_number *numbers, size_t n_numbers)
 {
 	const uint32_t nranks =
 		whole && a->host.transport ? whole->ranks : node->world_size + node->unranked;
-	int failed;
+	int failed, no_logs = 0;
 
 	a->partial = is_partial(a, whole ? whole : node);
 	if (whole || !a->host.transport)
 		a->nothing_traced = is_untraced(whole ? whole : node);
-	failed = write_summary(a, node, whole, base);
+	do
+		failed = write_summary(a, node, whole, base);
+	while (failed && make_room(a, node, whole));
 	if (whole && a->host.transport)
 		peers_tell(a, base);
-	if (a->host.n_ever) {
-		failed |= write_node_log(a, node, base, numbers, n_numbers);
-		failed |= write_rank_logs(a, node, nranks, base, numbers, n_numbers);
-	}
-	return failed;
+	if (a->host.n_ever)
+		do {
+			no_logs = write_node_log(a, node, base, numbers, n_numbers);
+			no_logs |= write_rank_logs(a, node, nranks, base, numbers, n_numbers);
+		} while (no_logs && make_room(a, node, whole));
+	return failed | no_logs;
 }
 
 /*
@@ -428,8 +447,11 @@ int agent_finish(struct agent *a)
 		matching_store(&a->host, node);
 	base = name_of(a, node, 0);
 	lock = older_results_begin(a, base);
-	if (a->host.n_ever)
-		failed |= write_node_profile(a, node, base);
+	if (a->host.n_ever) {
+		do
+			failed = write_node_profile(a, node, base);
+		while (failed && make_room(a, node, NULL));
+	}
 	if (a->host.transport) {
 		older_results_end(&a->host, &lock); /* which others wait for */
 		failed |= peers_collate(a, node, &whole, &numbers, &n_numbers);

@@ -33,8 +33,9 @@ struct recorder {
 	char *path;
 	dev_t device; /* of the file, by which it is known under any name */
 	ino_t inode;
-	bool replaced; /* another run's file has its name */
-	int reserve;   /* an open file without a name, or -1 */
+	bool replaced;	 /* another run's file has its name */
+	int reserve;	 /* recorder_reserve() */
+	off_t cut_bytes; /* by recorder_make_room() */
 	regex_t precise;
 	bool has_precise;
 	regex_t loop; /* iterations.of */
@@ -98,6 +99,10 @@ void recorder_name_functions(struct recorder *s);
  */
 void recorder_complete(struct recorder *s);
 void recorder_tell_clock(struct recorder *s);
+
+/* room.c: an open file without a name, closed to give what it takes back for the results; -1: none.
+ */
+int recorder_reserve(const char *directory);
 
 /* slow.c: the calls of the main loop of this thread are watched, if it is a first one. */
 void recorder_watch_slow(struct thread_ring *t);

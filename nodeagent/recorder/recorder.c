@@ -24,8 +24,6 @@
 #define KEEP_S	 12.0	     /* before SIGKILL, for all that comes after this file */
 #define AGAIN_NS 10000000u   /* there were too many tracks for once */
 #define TRIES	 4
-/* A disk that we have filled still has this for the profile. */
-#define RESERVE_BYTES (4 << 20)
 
 extern const unsigned vftr_mpi_n; /* generated from mpi/generate/mpi.tab */
 
@@ -80,16 +78,6 @@ static void tell_clock(struct recorder *s)
 		write_sync_point(s, &ends[i]);
 	if (c && c->start && (n || c->reference))
 		vfd_clock_zero(s->writer, (uint64_t)c->start);
-}
-
-static int reserve(const char *directory)
-{
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd < 0 || !fallocate(fd, 0, 0, RESERVE_BYTES))
-		return fd;
-	close(fd);
-	return -1;
 }
 
 static uint64_t keep_bytes(const struct conf *c)
@@ -177,7 +165,7 @@ static void open_file(struct recorder *s, const struct process *p)
 		s->path = NULL;
 		return;
 	}
-	s->reserve = s->flight ? -1 : reserve(host->output_directory);
+	s->reserve = s->flight ? -1 : recorder_reserve(host->output_directory);
 	prepare_recording(s, &setup);
 }
 

@@ -35,6 +35,11 @@ double recorder_tick(struct host *host);
  * are warnings.
  */
 void recorder_close(struct host *host);
+/*
+ * room.c: results could not be written. If the disk is full, cuts the end of the closed file off
+ * and returns a sentence on that, which the caller frees: try again. NULL: nothing has changed.
+ */
+char *recorder_make_room(struct host *host);
 /* Gives the closed file, or all files of the flight recorder, the name with this base. 0, or 1
  * after a message on stderr. */
 int recorder_rename(struct host *host, const char *base);

@@ -386,6 +386,23 @@ test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed her
 	[ "$(sed -n "s/^   Function: *//p" out)" -gt 100000 ]
 	is 0 "$(json tree_all.json .lost)"'
 
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'results that are larger than what was kept free for them: the end of the file goes instead' '
+	mkdir narrow
+	rm -f tree_*
+	unshare --mount sh -c "mount -t tmpfs -o size=5m tmpfs narrow
+		$AGENT ${all[*]} -o narrow -- $BIN/tree 400
+		status=\$?
+		cp narrow/* .
+		exit \$status" 2>err
+	has err "bytes were cut off to make room for the other results: No space left"
+	json tree_all.json .calls
+	has tree_node_*.log "cut off to make room"
+	[ -s tree_*.vfp ]
+	"$VFTR" dump -H tree_*.vfd >out 2>dump.err || :
+	grep -q "^Complete:        no" out
+	[ "$(sed -n "s/^   Function: *//p" out)" -gt 1000 ]'
+
 test_expect 'a file that cannot be made: one warning, and the profile' '
 	mkdir -p d/count_$(hostname -s).vfd
 	traced "${all[@]}" -o d -- $BIN/count counts 2>err

@@ -50,6 +50,7 @@ struct outfile {
 	unsigned n_registered;
 	struct slab *filling, *free;
 	uint64_t bytes;
+	uint64_t gap;		 /* where the first byte lies that will never be written */
 	uint64_t arrived, asked; /* bytes the kernel has, and those it shall bring to the disk */
 	bool syncing;
 	int error;
@@ -58,6 +59,8 @@ struct outfile {
 
 static void give_back(struct outfile *o, struct slab *s)
 {
+	if (s->written < s->filled)
+		o->gap = MIN(o->gap, s->offset + s->written);
 	s->next = o->free;
 	o->free = s;
 }
@@ -255,6 +258,7 @@ struct outfile *outfile_open(
 	struct stat st;
 
 	*error = NULL;
+	o->gap = UINT64_MAX;
 	divide_buffers(o, buffer_bytes);
 	/* not through a FIFO or device: those have no places */
 	o->fd = open_replaced(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
@@ -407,6 +411,11 @@ int outfile_close(struct outfile *o, double seconds)
 uint64_t outfile_bytes(const struct outfile *o)
 {
 	return o->bytes;
+}
+
+uint64_t outfile_written(const struct outfile *o)
+{
+	return MIN(o->bytes, o->gap);
 }
 
 int outfile_error(const struct outfile *o)

@@ -44,6 +44,8 @@ int outfile_close(struct outfile *o, double seconds);
 
 /* Bytes appended. */
 uint64_t outfile_bytes(const struct outfile *o);
+/* Of these, those that are written or may still be: after an error, less. */
+uint64_t outfile_written(const struct outfile *o);
 /* errno of the first error, or 0. */
 int outfile_error(const struct outfile *o);
 enum outfile_way outfile_way(const struct outfile *o);

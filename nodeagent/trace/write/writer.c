@@ -284,8 +284,11 @@ int vfd_writer_end(struct vfd_writer *w, uint64_t ticks, double seconds, struct 
 	}
 	vfd_wait_until(w, deadline);
 	vfd_write_records(w);
-	if (w->out)
+	if (w->out) {
 		whole = vfd_index_write(&w->index, w, outfile_bytes(w->out), ticks, deadline);
+		outfile_flush(w->out);
+		outfile_wait(w->out, seconds_left(deadline)); /* what fails here is told, too */
+	}
 	*done = vfd_writer_written(w);
 	done->level = level;
 	why = vfd_writer_trouble(w);
@@ -344,7 +347,7 @@ const char *vfd_writer_trouble(struct vfd_writer *w)
 		now = xstrdup("definitions alone fill the memory for what is kept: no more is");
 	else if (error)
 		now = xasprintf("the sampling file ends after %llu bytes: %s",
-			(unsigned long long)outfile_bytes(w->out), strerror(error));
+			(unsigned long long)outfile_written(w->out), strerror(error));
 	else if (w->full)
 		now = xstrdup("the sampling file is as large as sampling.max_size allows: its last "
 			      "parts are missing");
@@ -361,7 +364,7 @@ const char *vfd_writer_trouble(struct vfd_writer *w)
 
 struct vfd_written vfd_writer_written(const struct vfd_writer *w)
 {
-	struct vfd_written done = {.bytes = w->out ? outfile_bytes(w->out) : 0,
+	struct vfd_written done = {.bytes = w->out ? outfile_written(w->out) : 0,
 		.blocks = w->index.blocks,
 		.events = w->events,
 		.messages = w->records[VFD_BLOCK_MESSAGES].written,

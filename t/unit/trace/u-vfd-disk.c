@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -388,6 +391,35 @@ START_TEST(what_the_end_leaves_out_is_told)
 }
 END_TEST
 
+/* The number of bytes that is told is that of the file. */
+START_TEST(where_it_ends_is_told)
+{
+	const struct rlimit limit = {MIB + 100 + (rlim_t)_i * BLOCK, RLIM_INFINITY};
+	struct vfd_writer *w = begin(MIB);
+	struct vfd_track *l = track(w);
+	const uint32_t stack = vfd_stack_new(l, 0, define(w, "f"));
+	struct vfd_written done;
+	char *trouble, wanted[100];
+	struct stat st;
+	uint64_t ticks = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (int i = 0; i < 1000000; i++) { /* 2 MiB and more */
+		vfd_enter(l, stack, ticks += 100);
+		vfd_exit(l, stack, ticks += 100);
+	}
+	ck_assert_int_eq(vfd_writer_end(w, ticks, 60, &done, &trouble), -EFBIG);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq((uint64_t)st.st_size, limit.rlim_cur);
+	ck_assert_uint_eq(done.bytes, limit.rlim_cur);
+	snprintf(wanted, sizeof(wanted),
+		"ends after %llu bytes: ", (unsigned long long)limit.rlim_cur);
+	ck_assert_ptr_nonnull(strstr(trouble, wanted));
+	free(trouble);
+}
+END_TEST
+
 /* While the disk is behind a run waits, and its stacks are not defined; then it is taken. */
 START_TEST(runs_wait_for_the_disk)
 {
@@ -462,6 +494,7 @@ int main(void)
 	tcase_add_test(t, calls_without_their_runs_are_dropped);
 	tcase_add_test(t, runs_wait_for_the_disk);
 	tcase_add_test(t, what_the_end_leaves_out_is_told);
+	tcase_add_loop_test(t, where_it_ends_is_told, 0, 3);
 	suite_add_tcase(s, t);
 	failures = run_suite(s);
 	unlink(path);
