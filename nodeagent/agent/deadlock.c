@@ -21,6 +21,8 @@
 
 #define STOP_S 0.5 /* how often the stop file is looked for */
 #define LOOKS  4   /* in agent.deadlock_s */
+#define LATE_S 0.5 /* another snapshot is being written: how often it is asked whether it is done  \
+		    */
 #define FRAMES 256
 #define MIX    0x9e3779b97f4a7c15u
 
@@ -28,6 +30,7 @@
 struct deadlock {
 	uint64_t sum, since, due; /* of what was stored: it has not changed since */
 	enum session_activity told;
+	uint64_t stacks_due; /* when to try to write the stacks; 0: they are not wanted */
 	uint64_t stop_due;
 	bool has_stopped;
 };
@@ -58,15 +61,45 @@ static uint64_t all_stored(const struct agent *a)
 	return sum;
 }
 
-void deadlock_report(struct agent *a)
+static void say_where_stacks_are(struct agent *a, bool urgent)
 {
 	char *path = host_result(&a->host, "", RESULT_STACKS);
 
-	host_warn(&a->host, true,
+	host_warn(&a->host, urgent,
 		"no thread has recorded anything for %g s: their call stacks are in %s",
 		a->host.conf->agent_deadlock_s, path);
 	free(path);
-	snapshot_now(a);
+}
+
+static struct deadlock *deadlock_of(struct agent *a)
+{
+	if (!a->deadlock)
+		a->deadlock = xcalloc(1, sizeof(*a->deadlock));
+	return a->deadlock;
+}
+
+static double write_wanted_stacks(struct agent *a)
+{
+	struct deadlock *d = a->deadlock;
+	const uint64_t now = clock_raw_ns();
+
+	if (!d->stacks_due)
+		return NEVER_S;
+	if (now < d->stacks_due)
+		return 1e-9 * (double)(d->stacks_due - now);
+	if (!snapshot_now(a)) {
+		d->stacks_due = now + (uint64_t)(LATE_S * 1e9);
+		return LATE_S;
+	}
+	d->stacks_due = 0;
+	say_where_stacks_are(a, true);
+	return NEVER_S;
+}
+
+void deadlock_report(struct agent *a)
+{
+	deadlock_of(a)->stacks_due = 1;
+	write_wanted_stacks(a);
 }
 
 static char *stack_text(struct agent *a, const struct thread_ring *t)
@@ -94,6 +127,7 @@ void deadlock_write_stacks(struct agent *a)
 	FILE *f;
 	int error;
 
+	say_where_stacks_are(a, false); /* in the logs of this copy, too */
 	older_results_of_stacks(&a->host);
 	error = write_begin(&f, &tmp, path);
 	if (error) {
@@ -157,6 +191,7 @@ static double look_for_deadlock(struct agent *a)
 	if (limit_s <= 0)
 		return NEVER_S;
 	if (!a->host.n_live) {
+		d->stacks_due = 0;
 		if (d->told != SESSION_NOBODY)
 			sessions_idle(a, d->told = SESSION_NOBODY);
 		return NEVER_S;
@@ -168,6 +203,7 @@ static double look_for_deadlock(struct agent *a)
 	if (sum != d->sum || !d->since) {
 		d->sum = sum;
 		d->since = now;
+		d->stacks_due = 0; /* they would be others */
 		if (d->told != SESSION_BUSY_NODE)
 			sessions_idle(a, d->told = SESSION_BUSY_NODE);
 	} else if (d->told != SESSION_QUIET && 1e-9 * (double)(now - d->since) >= limit_s) {
@@ -202,11 +238,11 @@ static double look_for_stop_file(struct agent *a)
 
 double deadlock_tick(struct agent *a)
 {
-	double deadlock, stop;
+	double deadlock, stacks, stop;
 
-	if (!a->deadlock)
-		a->deadlock = xcalloc(1, sizeof(*a->deadlock));
+	deadlock_of(a);
 	deadlock = look_for_deadlock(a);
+	stacks = write_wanted_stacks(a);
 	stop = look_for_stop_file(a);
-	return deadlock < stop ? deadlock : stop;
+	return MIN(MIN(deadlock, stacks), stop);
 }

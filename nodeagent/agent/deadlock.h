@@ -16,7 +16,7 @@ struct agent;
 double deadlock_tick(struct agent *a);
 /*
  * To be called when the processes of all nodes are idle: writes the call stacks and the snapshot
- * now.
+ * now, or, if another snapshot is being written, after that, unless something goes on meanwhile.
  */
 void deadlock_report(struct agent *a);
 /*

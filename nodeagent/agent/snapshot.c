@@ -150,8 +150,8 @@ static void write_all(struct agent *a, enum what what, uint64_t now, int before)
 	_exit(agent_write_so_far(a));
 }
 
-/* There is room for one. before: of write_all(). */
-static void begin_copy(struct agent *a, enum what what, int before)
+/* There is room for one. before: of write_all(). False: it could not be begun, as was said. */
+static bool begin_copy(struct agent *a, enum what what, int before)
 {
 	const uint64_t now = host_ticks(&a->host);
 	struct rusage own;
@@ -169,6 +169,7 @@ static void begin_copy(struct agent *a, enum what what, int before)
 			strerror(errno));
 	else
 		a->copies[a->n_copies++] = child;
+	return child > 0;
 }
 
 /* While others wait for the results, and the rings are not read. */
@@ -185,10 +186,9 @@ void snapshot_so_far(struct agent *a, bool wait)
 		await_copies(a, 0, patience_s(a));
 }
 
-void snapshot_now(struct agent *a)
+bool snapshot_now(struct agent *a)
 {
-	if (all_reaped(a))
-		begin_copy(a, SO_FAR_AND_STACKS, -1);
+	return all_reaped(a) && begin_copy(a, SO_FAR_AND_STACKS, -1);
 }
 
 /* -1: there is none, or the kernel has no pidfds, and then the agent waits itself. */

@@ -19,10 +19,10 @@ double snapshot_tick(struct agent *a);
  */
 void snapshot_so_far(struct agent *a, bool wait);
 /*
- * Writes a snapshot and the call stacks (deadlock.h) now, unless a snapshot is being written. Does
- * not wait.
+ * Writes a snapshot and the call stacks (deadlock.h) now. Does not wait. False: a snapshot is being
+ * written, or there can be none now; call again.
  */
-void snapshot_now(struct agent *a);
+bool snapshot_now(struct agent *a);
 /*
  * Writes the round that is over (rounds.h), after what is being written now, for which the agent
  * does not wait. False: for too long too many are being written.
