@@ -696,6 +696,7 @@ static void take_processes(struct agent *a, const struct command_line *c)
 		die(error ? OWN_FAILURE : 1, "%s",
 			error ? error : "there is no process to attach to");
 	}
+	free(error); /* of this node alone, and in its log */
 	if (!a->quiet)
 		complain("attached to %u %s%s%s; Ctrl-C ends it, and %s on", a->host.n_live,
 			one_or_many(a->host.n_live, "process", "processes"),

@@ -23,6 +23,7 @@
 struct attached {
 	bool children;
 	bool too_many; /* it was said */
+	int shortage;  /* errno, for which a process was left out; or 0 */
 	uint64_t begun_ns, due_ns;
 };
 
@@ -134,20 +135,28 @@ static void enlist_process(struct process *p)
 	process_members_changed(host);
 }
 
-/* NULL: it has ended meanwhile. */
-static struct process *take_process(struct host *host, int pid, const struct process *parent)
+static void leave_out(struct host *host, int pid, int error)
+{
+	host->attached->shortage = error;
+	host_warn(host, true, "process %d is left out: %s", pid, attach_shortage(error));
+}
+
+/* Unless it has ended meanwhile. */
+static void take_process(struct host *host, int pid, const struct process *parent)
 {
 	struct process *p = process_new(host, -1, pid);
+	const int error = ring_store_take_control(host->rings, &p->stored_control);
 
 	p->outside = true;
-	if ((p->pidfd < 0 && !p->began) || !p->program ||
-		ring_store_take_control(host->rings, &p->stored_control)) {
+	if (error || (p->pidfd < 0 && !p->began) || !p->program) {
+		if (error)
+			leave_out(host, pid, -error);
 		process_free(p);
-		return NULL;
+		return;
 	}
+	ring_store_sent_control(host->rings, &p->stored_control); /* it is sent to nobody */
 	describe_process(p, parent);
 	enlist_process(p);
-	return p;
 }
 
 static struct process *living_process(const struct host *host, int pid)
@@ -178,7 +187,7 @@ static void take_children_of(struct process *p, const char *children)
 	int pid;
 
 	while (f && fscanf(f, "%d", &pid) == 1) {
-		char *why = living_process(host, pid) ? NULL : attach_refusal(pid);
+		char *why = living_process(host, pid) ? NULL : attach_refusal(pid, NULL);
 
 		/* it may be traced by itself, or have ended */
 		if (!living_process(host, pid) && !why && has_room(host))
@@ -226,7 +235,7 @@ static void begin_again(struct process *p)
 	struct host *host = p->host;
 	const int pid = p->pid;
 	struct process *parent = p->parent_traced ? living_process(host, p->parent_traced) : NULL;
-	char *why = attach_refusal(pid);
+	char *why = attach_refusal(pid, NULL);
 
 	process_finish(p, PROCESS_EXECED);
 	if (!why)
@@ -239,6 +248,7 @@ static void begin_again(struct process *p)
 int attach_begin(struct host *host, const char *pids, bool children, char **error)
 {
 	const int refused = stack_events_refused();
+	int shortage;
 	char *why = refused ? stack_events_why(refused) : NULL, *end;
 
 	if (why) {
@@ -252,8 +262,10 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 	for (; *pids; pids = *end ? end + 1 : end) {
 		const int pid = (int)strtol(pids, &end, 10);
 
-		why = attach_refusal(pid);
-		if (why)
+		why = attach_refusal(pid, &shortage);
+		if (shortage)
+			leave_out(host, pid, shortage);
+		else if (why)
 			host_warn(host, false, "%s", why); /* `vftr attach' has looked before */
 		else if (!living_process(host, pid) && has_room(host))
 			take_process(host, pid, NULL);
@@ -261,6 +273,8 @@ int attach_begin(struct host *host, const char *pids, bool children, char **erro
 		if (*end && *end != ',')
 			break;
 	}
+	if (!host->n_live && host->attached->shortage)
+		*error = xstrdup(attach_shortage(host->attached->shortage));
 	host_warn(host, false,
 		"%s already and %s seen from outside: CPU time is known from stack samples; calls, "
 		"messages and waits are not, see vftr-attach(1)",

@@ -17,7 +17,8 @@ struct host;
 /*
  * Takes the processes with these pids ("12,345"), and warns of those that it may not take.
  * children: also takes their children, present and later ones. Returns 0, also where it has taken
- * none (host->n_live), or -1 with *error (the caller frees) if the kernel allows no samples.
+ * none (host->n_live), then with *error (the caller frees) if that is for want of descriptors or
+ * memory; or -1 with *error if the kernel allows no samples.
  */
 int attach_begin(struct host *host, const char *pids, bool children, char **error);
 

@@ -116,7 +116,7 @@ static void see_wanted(struct attach_choice *c, struct waiters *w, int pid)
 
 	if (c->n >= ATTACH_MOST || is_waiter(w, pid) || !is_wanted(c, pid))
 		return;
-	why = attach_refusal(pid);
+	why = attach_refusal(pid, NULL);
 	if (why)
 		note_refusal(c, why);
 	else

@@ -18,17 +18,24 @@ struct about {
 	bool has_memory;
 };
 
-/* False: there is no such process. */
-static bool read_status(int pid, struct about *a)
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* 0, ESRCH: there is no such process, or an errno for want of descriptors or memory. */
+static int read_status(int pid, struct about *a)
 {
 	char path[64], line[256];
 	FILE *f;
 
 	*a = (struct about){0};
+	if (pid <= 0)
+		return ESRCH;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = pid > 0 ? fopen(path, "re") : NULL;
+	f = fopen(path, "re");
 	if (!f)
-		return false;
+		return is_shortage(errno) ? errno : ESRCH;
 	while (fgets(line, sizeof(line), f)) {
 		sscanf(line, "State: %c", &a->state);
 		sscanf(line, "Tgid: %d", &a->tgid);
@@ -36,7 +43,7 @@ static bool read_status(int pid, struct about *a)
 		a->has_memory |= !strncmp(line, "VmSize:", 7);
 	}
 	fclose(f);
-	return a->tgid > 0;
+	return a->tgid > 0 ? 0 : ESRCH;
 }
 
 static char *of_other_user(int pid, const struct about *a)
@@ -90,15 +97,29 @@ static char *of_traced(int pid)
 		pid);
 }
 
-char *attach_refusal(int pid)
+const char *attach_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE ? "there are no descriptors left (see ulimit -n)"
+						  : strerror(error);
+}
+
+char *attach_refusal(int pid, int *shortage)
 {
 	char path[64], *why;
 	struct about a;
+	int error;
 
+	if (shortage)
+		*shortage = 0;
 	if (pid == getpid())
 		return xasprintf("process %d is this one, which looks at others", pid);
-	if (!read_status(pid, &a))
+	error = read_status(pid, &a);
+	if (shortage && error != ESRCH)
+		*shortage = error;
+	if (error == ESRCH)
 		return xasprintf("there is no process %d", pid);
+	if (error)
+		return xasprintf("process %d is left out: %s", pid, attach_shortage(error));
 	if (a.tgid != pid)
 		return xasprintf("%d is a thread of process %d: attach to that", pid, a.tgid);
 	if (a.state == 'Z' || a.state == 'X')

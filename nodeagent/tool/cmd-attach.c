@@ -56,7 +56,7 @@ static const struct option options[] = {{"name", required_argument, NULL, 'n'},
 /* One that the user has named: what is wrong with it is said. */
 static void choose_named(struct attach_choice *c, int pid)
 {
-	char *why = attach_refusal(pid);
+	char *why = attach_refusal(pid, NULL);
 
 	if (why)
 		complain("%s", why);
