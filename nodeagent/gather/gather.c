@@ -58,6 +58,7 @@ struct gathering {
 	size_t cap_next;
 	uint32_t stamp;
 	uint64_t first_start, last_end, ring_bytes;
+	struct gather_peers peers;
 	size_t after[PROFILE_LISTS]; /* of profile_lists_make_room() */
 };
 
@@ -216,7 +217,8 @@ static void lay_over(struct gathering *g, const struct process *p, uint32_t rank
 	uint32_t *to = xmalloc(n * sizeof(*to));
 	struct map64 place = {0}, names = {0};
 	uint64_t counted = 0;
-	const struct gather_from from = {g, g->host, p, rank, to, &place, threads, g->out};
+	const struct gather_from from = {
+		g, g->host, p, rank, to, &place, &g->peers, threads, g->out};
 
 	complete_deep(t);
 	calltree_estimate(
@@ -668,6 +670,7 @@ static void let_go(struct process *p)
 	if (!host->gathered)
 		host->gathered = begin_gathering(host);
 	add_process(host->gathered, p, false);
+	gather_peers_free(&host->gathered->peers);
 	profile_lists_make_room(host->gathered->out, host->gathered->after);
 }
 
@@ -729,6 +732,7 @@ struct profile *gather(struct host *host, const struct process *only)
 	map64_free(&g->children);
 	map64_free(&g->texts);
 	left_out_free(g->left_out);
+	gather_peers_free(&g->peers);
 	free(g);
 	return out;
 }

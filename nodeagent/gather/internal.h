@@ -11,13 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/process/host.h"
 
 struct gathering;
-struct map64;
 struct node;
 struct process;
 struct profile;
+struct traffic;
+
+/* peers.c: of host->processes, as they were when one of them was first asked for. */
+struct gather_peers {
+	bool made;
+	struct match_table by_rank; /* (job, rank in it): the process; not of the main job */
+	struct map64 by_traffic;    /* address of a traffic: index into ... */
+	const struct process **all;
+	size_t n, cap;
+};
 
 struct gather_from {
 	struct gathering *to;
@@ -26,7 +36,8 @@ struct gather_from {
 	uint32_t rank;
 	const uint32_t *node;	     /* by node of p's tree: its node in the union tree */
 	const struct map64 *node_at; /* the same by its address */
-	bool threads;		     /* threads are wanted one by one */
+	struct gather_peers *peers;
+	bool threads; /* threads are wanted one by one */
 	struct profile *out;
 };
 
@@ -46,6 +57,15 @@ static inline uint64_t gather_ns(const struct gather_from *from, uint64_t ticks)
 
 /* The rank in the outputs of a rank in the process's own job, or PROFILE_ELSEWHERE. */
 uint32_t gather_peer(const struct gather_from *from, uint32_t peer);
+
+/* peers.c: a process that has ended, by its job and its rank there, or by its traffic (NULL: that
+ * of none); or NULL. */
+const struct process *gather_process_of_job(
+	const struct gather_from *from, uint64_t job, uint32_t rank);
+const struct process *gather_process_with(
+	const struct gather_from *from, const struct traffic *traffic);
+/* Before host->processes changes, and in the end. */
+void gather_peers_free(struct gather_peers *peers);
 
 void gather_ends(const struct gather_from *from);
 void gather_files(const struct gather_from *from);

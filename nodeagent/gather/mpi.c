@@ -137,17 +137,16 @@ static void add_functions(const struct gather_from *g, const struct function *fu
 
 uint32_t gather_peer(const struct gather_from *from, uint32_t peer)
 {
-	const struct process *p = from->p;
+	const struct process *p = from->p, *q;
 	int size = p->size > 0 ? p->size : p->size_hint;
 
 	if (peer == PROFILE_ELSEWHERE)
 		return peer;
 	if (p->main_job || p->job_rank == WIRE_UNKNOWN)
 		return size > 0 && peer < (uint32_t)size ? peer : PROFILE_ELSEWHERE;
-	for (const struct process *q = from->host->processes; q; q = q->next)
-		if (q->greeted && q->ended && q->job_rank == (int)peer && q->job == p->job &&
-			!q->main_job)
-			return (uint32_t)q->rank;
+	q = gather_process_of_job(from, p->job, peer);
+	if (q)
+		return (uint32_t)q->rank;
 	if (p->spawned && from->host->transport && peer < (uint32_t)p->job_size)
 		return rank_far(rank_id(p->job, peer));
 	return PROFILE_ELSEWHERE;

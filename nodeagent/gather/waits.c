@@ -25,10 +25,9 @@
 /* A process of another job, by the number that it has where there are no ranks. */
 static uint32_t late_of_job(const struct gather_from *g, const struct traffic *late)
 {
-	for (const struct process *p = g->host->processes; p; p = p->next)
-		if (p->traffic == late && p->ended && p->rank >= 0)
-			return (uint32_t)p->rank;
-	return PROFILE_ELSEWHERE;
+	const struct process *p = gather_process_with(g, late);
+
+	return p && p->rank >= 0 ? (uint32_t)p->rank : PROFILE_ELSEWHERE;
 }
 
 static uint32_t late_rank(const struct gather_from *g, const struct node_wait *w)
@@ -136,30 +135,11 @@ static void add_wait(const struct gather_from *g, const struct node_wait *w, uin
 	add_waited(g, all, to);
 }
 
-/* Processes by their traffic. */
-struct whose {
-	struct map64 at; /* address of a traffic -> index */
-	const struct process **all;
-	size_t n, cap;
-};
-
-static void find_whose(struct whose *w, const struct host *host)
-{
-	for (const struct process *p = host->processes; p; p = p->next) {
-		if (!p->traffic || !p->ended)
-			continue;
-		map64_add(&w->at, (uintptr_t)p->traffic, (uint32_t)w->n);
-		*APPEND(w->all, w->n, w->cap) = p;
-	}
-}
-
 /* Of the job of p, or of one that has spawned the other one: others have no ranks there. NULL: it
  * is not. */
-static const struct process *late_process(
-	const struct whose *w, const struct process *p, const struct traffic *late)
+static const struct process *late_process(const struct gather_from *g, const struct traffic *late)
 {
-	const uint32_t *at = late ? map64_find(&w->at, (uintptr_t)late) : NULL;
-	const struct process *q = at ? w->all[*at] : NULL;
+	const struct process *p = g->p, *q = gather_process_with(g, late);
 
 	if (q && q->job != p->job)
 		return (q->spawned || p->spawned) && q->rank >= 0 ? q : NULL;
@@ -205,7 +185,6 @@ static void add_far_cause(const struct gather_from *g, const struct traffic_caus
 /* What late ranks did. A process that was let go, or has not ended, is left out. */
 static void add_causes(const struct gather_from *g)
 {
-	struct whose w = {.n = 0};
 	struct traffic_cause_row row;
 
 	for (size_t i = 0; traffic_cause_row(g->p->traffic, i, &row); i++) {
@@ -214,9 +193,7 @@ static void add_causes(const struct gather_from *g)
 
 		if (row.far_path && row.node && row.ticks)
 			add_far_cause(g, &row);
-		if (!i)
-			find_whose(&w, g->host);
-		late = late_process(&w, g->p, row.late);
+		late = late_process(g, row.late);
 		if (!late || !row.node || !row.late_node || !row.ticks)
 			continue;
 		to = profile_add(g->out, PROFILE_CAUSES);
@@ -226,8 +203,6 @@ static void add_causes(const struct gather_from *g)
 			.activity = union_node(g, late, threads_ended_awaited(late, row.late_node)),
 			.ns = clocks_ns(&g->host->clocks, row.ticks)};
 	}
-	free(w.all);
-	map64_free(&w.at);
 }
 
 void gather_waits(const struct gather_from *g)
