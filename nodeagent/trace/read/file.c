@@ -149,7 +149,8 @@ static bool scan_samples(struct vfd_file *f, const unsigned char *payload)
 		if (e.stack_defined) {
 			if (!reader_stack(f, b->track, e.stack, e.caller, e.function))
 				return false;
-		} else if (e.kind == VFD_THINNED) {
+		} else if (e.kind == VFD_THINNED) { /* it may be without the other one */
+			f->facts.thinned = true;
 			f->facts.thinned_calls += e.count;
 		} else if (e.kind == VFD_THINNING) {
 			f->facts.thinned = true;

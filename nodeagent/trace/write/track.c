@@ -474,7 +474,8 @@ uint32_t vfd_stack_new(struct vfd_track *fast, uint32_t caller, uint32_t functio
 	return (uint32_t)l->n_stacks++;
 }
 
-/* The stacks once more in one place, for readers of a file whose blocks are damaged. */
+/* The stacks once more in one place, for readers of a file whose blocks are damaged; and, of what
+ * is kept, the calls that were left out since the last block. */
 static void recapitulate(struct track *l)
 {
 	uint32_t left = l->stacks_used;
@@ -485,6 +486,8 @@ static void recapitulate(struct track *l)
 	l->n_suspended = 0;
 	l->fast.current = l->fast.base = 0;
 	l->recap = true;
+	if (l->thinned && !open_block(l, l->fast.units))
+		return;
 	for (uint32_t i = 1; left && i < l->n_stacks; i++) {
 		if (l->links[i].caller == UNUSED)
 			continue;
@@ -495,6 +498,25 @@ static void recapitulate(struct track *l)
 	track_push(l);
 }
 
+/* What was written is for one file; the next block tells of it once more. */
+static void restore_track(struct track *l, const struct track *before)
+{
+	l->fast = before->fast;
+	l->n_suspended = before->n_suspended;
+	l->blocks = before->blocks;
+	l->coding = before->coding;
+	l->coded = before->coded;
+	l->recap = before->recap;
+	l->thinned = before->thinned;
+	l->marked = before->marked;
+	l->level = before->level;
+	l->thin_units = before->thin_units;
+	l->thin_depth = before->thin_depth;
+	l->thin_precise = before->thin_precise;
+	l->sampler = before->sampler;
+	l->limit = NULL;
+}
+
 void track_recapitulate(struct track *l)
 {
 	const struct track before = *l;
@@ -502,19 +524,13 @@ void track_recapitulate(struct track *l)
 
 	recapitulate(l);
 	l->writer->events = events;
-	l->fast = before.fast;
-	l->n_suspended = before.n_suspended;
-	l->blocks = before.blocks;
-	l->coding = before.coding;
-	l->coded = before.coded;
-	l->recap = false;
+	restore_track(l, &before);
 }
 
 void track_write_open(struct track *l, uint64_t units)
 {
+	const struct track before = *l;
 	struct vfd_block *b = block_of(l);
-
-	const struct vfd_track before = l->fast;
 
 	if (l->limit || (!l->fast.current && !l->n_suspended))
 		return;
@@ -522,8 +538,7 @@ void track_write_open(struct track *l, uint64_t units)
 		b->bytes = (uint32_t)(l->order - VARINT_FIXED - l->buffer - sizeof(*b));
 		vfd_write_block(l->writer, b);
 	}
-	l->limit = NULL;
-	l->fast = before;
+	restore_track(l, &before);
 }
 
 void vfd_track_end(struct vfd_track *fast, uint64_t ticks)

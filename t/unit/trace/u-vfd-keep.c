@@ -51,7 +51,7 @@ static void freeze(struct hand *h)
 		vfd_writer_wait(h->w, 0.01);
 	vfd_clock_pair(h->w, even, 5000000000 + (even - HAND_START) / 2);
 	ck_assert_int_eq(vfd_freeze_end(h->w, last, 10, &bytes), 0);
-	ck_assert_uint_gt(bytes, 1000);
+	ck_assert_uint_gt(bytes, 500);
 	ck_assert_uint_eq(vfd_writer_kept(h->w).not_written, 0);
 }
 
@@ -250,6 +250,79 @@ START_TEST(a_file_that_cannot_be_made_harms_nothing)
 }
 END_TEST
 
+static uint32_t enter_main(struct hand *h, uint64_t ticks)
+{
+	const uint32_t in = vfd_stack_new(h->tracks[0], 0, h->functions[0]);
+
+	vfd_enter(h->tracks[0], in, ticks);
+	return vfd_stack_new(h->tracks[0], in, h->functions[3]);
+}
+
+static void check_thinned(uint64_t calls)
+{
+	struct vfd_file *f = reopen();
+
+	ck_assert(vfd_facts(f)->thinned);
+	ck_assert_uint_eq(vfd_facts(f)->thinned_calls, calls);
+	vfd_close(f);
+}
+
+/* Calls that were left out since the last block, or without any. Each file says it. */
+START_TEST(short_calls_that_left_nothing_are_counted)
+{
+	const struct vfd_setup s = {.keep_bytes = BOUND, .keep_ns = 1u << 30, .least_ns = 1000};
+	struct hand h = {.state = 5};
+	uint64_t ticks = HAND_START;
+	uint32_t stack;
+
+	hand_begin(&h, &s);
+	stack = enter_main(&h, ticks);
+	if (_i) { /* main has a block */
+		vfd_enter(h.tracks[0], stack, ticks += 5000);
+		vfd_exit(h.tracks[0], stack, ticks += 5000);
+	}
+	for (unsigned i = 1; i <= 3000; i++) {
+		vfd_enter(h.tracks[0], stack, ticks += 10);
+		vfd_exit(h.tracks[0], stack, ticks += 10);
+		if (i % 1000)
+			continue;
+		h.ticks[0] = ticks;
+		freeze(&h);
+		check_thinned(i);
+	}
+	hand_end(&h);
+	hand_free(&h);
+}
+END_TEST
+
+/* The mark with the least duration stands in the first block, which is gone. */
+START_TEST(short_calls_are_told_of_when_the_first_block_is_gone)
+{
+	const struct vfd_setup s = {.keep_bytes = BOUND, .keep_ns = 1u << 30, .least_ns = 1000};
+	struct hand h = {.state = 6};
+	uint64_t ticks = HAND_START;
+	struct vfd_file *f;
+	uint32_t stack;
+
+	hand_begin(&h, &s);
+	stack = enter_main(&h, ticks);
+	while (!vfd_writer_kept(h.w).pushed_out) {
+		vfd_enter(h.tracks[0], stack, ticks += 5000);
+		vfd_exit(h.tracks[0], stack, ticks += 5000);
+		vfd_enter(h.tracks[0], stack, ticks += 10);
+		vfd_exit(h.tracks[0], stack, ticks += 10);
+	}
+	h.ticks[0] = ticks;
+	freeze(&h);
+	f = reopen();
+	ck_assert(vfd_facts(f)->thinned);
+	ck_assert_uint_gt(vfd_facts(f)->thinned_calls, 1000);
+	vfd_close(f);
+	hand_end(&h);
+	hand_free(&h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("vfd-keep");
@@ -262,6 +335,8 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, the_last_events_are_in_each_file, 0, 3);
 	tcase_add_test(t, what_is_old_goes);
+	tcase_add_loop_test(t, short_calls_that_left_nothing_are_counted, 0, 2);
+	tcase_add_test(t, short_calls_are_told_of_when_the_first_block_is_gone);
 	tcase_add_test(t, definitions_have_a_bound);
 	tcase_add_test(t, a_file_that_cannot_be_made_harms_nothing);
 	suite_add_tcase(s, t);
