@@ -25,6 +25,7 @@ void records_add(struct records *to, struct record *e)
 	if (!to->first)
 		to->end = &to->first;
 	e->next = NULL;
+	e->at = to->end;
 	*to->end = e;
 	to->end = &e->next;
 }
@@ -34,14 +35,29 @@ struct record *records_take_at(struct records *from, struct record **at)
 	struct record *e = *at;
 
 	*at = e->next;
-	if (!e->next)
+	if (e->next)
+		e->next->at = at;
+	else
 		from->end = at;
 	return e;
+}
+
+void records_take_out(struct records *from, struct record *e)
+{
+	records_take_at(from, e->at);
 }
 
 struct record *records_take(struct records *from)
 {
 	return from->first ? records_take_at(from, &from->first) : NULL;
+}
+
+void records_move(struct records *to, struct records *from)
+{
+	*to = *from;
+	if (to->first)
+		to->first->at = &to->first;
+	*from = (struct records){0};
 }
 
 void records_clear(struct records *list)

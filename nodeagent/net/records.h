@@ -10,7 +10,7 @@
 
 /* A message of which agent 0 is one end; `agent' is the other one. */
 struct record {
-	struct record *next;
+	struct record *next, **at; /* in its list; the pointer to this one */
 	uint64_t number;
 	int agent, tag, hop; /* hop: down, to this child or one below */
 	bool final, all;     /* all: down, to `agent' and those below it */
@@ -35,8 +35,12 @@ struct record *record_copy(const struct record *e);
 void records_add(struct records *to, struct record *e);
 /* Takes *at, which is a `first' or `next' of the list, out of it. */
 struct record *records_take_at(struct records *from, struct record **at);
+/* Takes e, which is in the list, out of it. */
+void records_take_out(struct records *from, struct record *e);
 /* The first one, or NULL. */
 struct record *records_take(struct records *from);
+/* Replaces to, which is empty, by `from', which is empty then: a list must not be copied. */
+void records_move(struct records *to, struct records *from);
 void records_clear(struct records *list);
 
 /* Bytes that record_put() needs, and writes. */

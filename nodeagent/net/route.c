@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/net/records.h"
 #include "nodeagent/net/told.h"
@@ -32,14 +33,15 @@ struct route {
 	int (*receive)(struct transport *p, int from, int tag, void **buf, size_t *bytes, int *who,
 		double until);
 	void (*finish)(struct transport *p, int together, int status, double until);
-	struct records up, down;	   /* to go on */
-	struct records up_kept, down_kept; /* have gone on */
-	struct records here;		   /* for receive() */
-	uint64_t number;		   /* of our last one up; at agent 0: down */
-	uint64_t *last;			   /* agent 0: numbers that came, by origin */
-	uint64_t *seen;			   /* others: the last seen_most() numbers that came down */
-	size_t n_seen;			   /* that ever came */
-	uint64_t forgotten;		   /* the greatest number that is in seen[] no more */
+	struct records up, down;	      /* to go on */
+	struct records up_kept, down_kept;    /* have gone on */
+	struct match_table up_at, up_kept_at; /* (tag, agent): its record there, which is one */
+	struct records here;		      /* for receive() */
+	uint64_t number;		      /* of our last one up; at agent 0: down */
+	uint64_t *last;			      /* agent 0: numbers that came, by origin */
+	uint64_t *seen;	    /* others: the last seen_most() numbers that came down */
+	size_t n_seen;	    /* that ever came */
+	uint64_t forgotten; /* the greatest number that is in seen[] no more */
 	size_t n_down_kept;
 	struct told_tags told;
 	double one_at; /* agent 0: the last one to a single agent */
@@ -127,13 +129,14 @@ static int agent_above(struct transport *p)
 /* The last word of an agent with a tag is enough, or this would grow as long as the job runs. */
 static void keep_up(struct route *r, struct record *e)
 {
-	struct record **at = &r->up_kept.first;
+	const uint64_t tag = (uint64_t)e->tag, agent = (uint64_t)e->agent;
+	struct record *before = match_table_find(&r->up_kept_at, tag, agent);
 
-	while (*at && ((*at)->tag != e->tag || (*at)->agent != e->agent))
-		at = &(*at)->next;
-	if (*at)
-		free(records_take_at(&r->up_kept, at));
+	if (before)
+		records_take_out(&r->up_kept, before);
+	free(before);
 	records_add(&r->up_kept, e);
+	match_table_add(&r->up_kept_at, tag, agent, e);
 }
 
 /* Who is not above us takes all that was sent to the one before. */
@@ -151,6 +154,7 @@ static void send_up(struct transport *p)
 		return;
 	}
 	for (struct record *e; (e = records_take(&r->up));) {
+		match_table_remove(&r->up_at, (uint64_t)e->tag, (uint64_t)e->agent);
 		told_went(told_of(p, e->tag), e->agent - p->rank, e->final);
 		e->due = 0;
 		keep_up(r, e);
@@ -158,19 +162,20 @@ static void send_up(struct transport *p)
 }
 
 /* Of what waits the last word of an agent with a tag is enough. */
-static void replace_waiting(struct route *r, struct record *e)
+static void add_waiting(struct route *r, struct record *e)
 {
-	struct record **at = &r->up.first, *before;
+	const uint64_t tag = (uint64_t)e->tag, agent = (uint64_t)e->agent;
+	struct record *before = match_table_find(&r->up_at, tag, agent);
 
-	while (*at && ((*at)->tag != e->tag || (*at)->agent != e->agent))
-		at = &(*at)->next;
-	if (!*at)
-		return;
-	before = records_take_at(&r->up, at);
-	e->urgent |= before->urgent;
-	e->late |= before->late;
-	e->due = MIN(e->due, before->due);
-	free(before);
+	if (before) {
+		records_take_out(&r->up, before);
+		e->urgent |= before->urgent;
+		e->late |= before->late;
+		e->due = MIN(e->due, before->due);
+		free(before);
+	}
+	records_add(&r->up, e);
+	match_table_add(&r->up_at, tag, agent, e);
 }
 
 static void wait_to_go_up(struct transport *p, struct record *e)
@@ -183,8 +188,7 @@ static void wait_to_go_up(struct transport *p, struct record *e)
 		return;
 	}
 	e->again = word == TOLD_AGAIN;
-	replace_waiting(p->route, e);
-	records_add(&p->route->up, e);
+	add_waiting(p->route, e);
 	p->route->changes++;
 }
 
@@ -360,9 +364,7 @@ static void send_down(struct transport *p)
 			else
 				records_add(&others, e);
 		}
-		r->down = others;
-		if (others.first == NULL)
-			break;
+		records_move(&r->down, &others);
 	}
 }
 
@@ -717,6 +719,8 @@ static void route_finish(struct transport *p, int together, int status, double u
 	records_clear(&r->up_kept);
 	records_clear(&r->down_kept);
 	records_clear(&r->here);
+	match_table_free(&r->up_at);
+	match_table_free(&r->up_kept_at);
 	told_clear(&r->told);
 	free(r->left);
 	free(r->dead);
