@@ -26,6 +26,7 @@
 #include "nodeagent/process/regions.h"
 #include "nodeagent/profile/fold.h"
 #include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/process-tree.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/process/rings.h"
 #include "nodeagent/process/names.h"
@@ -705,6 +706,7 @@ struct profile *gather(struct host *host, const struct process *only)
 		observers_tell(host, gather, host, out);
 	for (size_t i = 0; i < n; i++)
 		add_process(g, all[i], only != NULL);
+	process_tree_mark_outlived(out);
 	whole_job(g, only != NULL);
 	gather_gpu_devices(host, all, n, out);
 	if (some_let_go) {

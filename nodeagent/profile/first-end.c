@@ -2,6 +2,7 @@
 #include "nodeagent/profile/first-end.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,26 @@ const struct profile_bad_end *first_end(const struct profile *p)
 	struct maybe m = find_first(p);
 
 	return m.n == 1 ? m.at[0] : NULL;
+}
+
+static bool is_worker_let_go(const struct profile *p, const struct profile_process *d)
+{
+	return d->outlived && (d->exit_status == SIGTERM || d->exit_status == SIGKILL) &&
+	       !(p->world_size && d->rank < PROFILE_UNRANKED);
+}
+
+const struct profile_process *first_death(const struct profile *p, size_t *n)
+{
+	const struct profile_process *first = NULL;
+
+	*n = 0;
+	EACH(const struct profile_process, d, p->dead, p->n_dead) {
+		if (is_worker_let_go(p, d))
+			continue;
+		first = first ? first : d;
+		++*n;
+	}
+	return first;
 }
 
 /* Since the first process of all began, or of its node where the clocks were not compared. */

@@ -3,8 +3,11 @@
 #ifndef VFTR_NODEAGENT_PROFILE_FIRST_END_H
 #define VFTR_NODEAGENT_PROFILE_FIRST_END_H
 
+#include <stddef.h>
+
 struct json;
 struct profile;
+struct profile_process;
 
 /*
  * A sentence about a node or a job: the rank that ended badly first, when (in seconds since
@@ -18,6 +21,13 @@ char *first_end_sentence(const struct profile *p);
 struct profile_bad_end;
 /* The one that was first for certain, in p; or NULL. */
 const struct profile_bad_end *first_end(const struct profile *p);
+
+/*
+ * The first of dead[] that counts as a bad end, and in *n how many do; NULL: none. A process of no
+ * MPI rank that SIGTERM or SIGKILL ended while a process above it went on, and ended well, is a
+ * worker that was not needed any more.
+ */
+const struct profile_process *first_death(const struct profile *p, size_t *n);
 
 /* Writes the member first_end: null if no rank ended badly. */
 void json_first_end(struct json *j, const struct profile *p);

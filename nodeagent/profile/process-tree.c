@@ -7,6 +7,8 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 
+#define AT_ONCE_S 0.1 /* an end is noticed so much late */
+
 struct started {
 	double s;
 	uint32_t index;
@@ -70,4 +72,54 @@ void process_tree_done(struct process_tree *t)
 {
 	forest_done(&t->forest);
 	free(t->life);
+}
+
+/* The last life of a process. */
+static const struct profile_process *last_life(
+	const struct process_tree *t, const struct profile *p, uint32_t i)
+{
+	uint32_t next = t->forest.sibling[i];
+
+	for (; next != FOREST_NONE && t->life[next]; next = t->forest.sibling[i])
+		i = next;
+	return &p->processes[i];
+}
+
+static bool ended_well_after(const struct profile_process *q, double s)
+{
+	if (q->end == PROCESS_RUNNING)
+		return true;
+	return q->end == PROCESS_EXITED && q->exit_status <= 0 &&
+	       q->started_s + q->runtime_s + AT_ONCE_S >= s;
+}
+
+static bool is_outlived(const struct process_tree *t, const struct profile *p, uint32_t i)
+{
+	const double end_s = p->processes[i].started_s + p->processes[i].runtime_s;
+
+	if (p->processes[i].end != PROCESS_KILLED)
+		return false;
+	while ((i = t->forest.parent[i]) != FOREST_NONE)
+		if (ended_well_after(last_life(t, p, i), end_s))
+			return true;
+	return false;
+}
+
+void process_tree_mark_outlived(struct profile *p)
+{
+	struct process_tree t;
+	struct map64 outlived = {0}; /* by rank */
+
+	if (!p->n_dead)
+		return;
+	process_tree_init(&t, p);
+	for (uint32_t i = 0; i < p->n_processes; i++) {
+		p->processes[i].outlived = is_outlived(&t, p, i);
+		if (p->processes[i].outlived)
+			map64_add(&outlived, p->processes[i].rank, i);
+	}
+	for (size_t i = 0; i < p->n_dead; i++)
+		p->dead[i].outlived = map64_find(&outlived, p->dead[i].rank);
+	map64_free(&outlived);
+	process_tree_done(&t);
 }

@@ -19,4 +19,11 @@ struct process_tree {
 void process_tree_init(struct process_tree *t, const struct profile *p);
 void process_tree_done(struct process_tree *t);
 
+/*
+ * Sets outlived, in processes[] and dead[], of those that a signal ended while a process above them
+ * was there, which ended by itself with status 0, or still runs. A parent that was not traced is
+ * not known.
+ */
+void process_tree_mark_outlived(struct profile *p);
+
 #endif

@@ -406,9 +406,11 @@ static void put_deaths(struct digest_lines *l)
 {
 	const struct profile *p = l->p;
 	const struct profile_bad_end *first = first_end(p);
-	size_t n = p->n_ends > p->n_dead ? p->n_ends : p->n_dead;
+	size_t n;
+	const struct profile_process *dead = first_death(p, &n);
 	FILE *f;
 
+	n = MAX(n, p->n_ends);
 	if (!n)
 		return;
 	if (!first && p->n_ends)
@@ -417,7 +419,7 @@ static void put_deaths(struct digest_lines *l)
 	if (first)
 		put_end(f, p, first->rank, first->end == PROCESS_KILLED, first->exit_status);
 	else
-		put_end(f, p, p->dead[0].rank, true, p->dead[0].exit_status);
+		put_end(f, p, dead->rank, true, dead->exit_status);
 	if (n > 1)
 		fprintf(f, "%s; %zu %s in all ended badly", first_end(p) ? " first" : "", n,
 			p->world_size ? "ranks" : "processes");

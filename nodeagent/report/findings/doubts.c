@@ -28,7 +28,8 @@ bool look_nothing_traced(const struct facts *facts, struct finding *f)
 bool look_bad_end(const struct facts *facts, struct finding *f)
 {
 	const struct profile *p = facts->p;
-	const struct profile_process *d = p->dead;
+	size_t n;
+	const struct profile_process *d = first_death(p, &n);
 	char *text = first_end_sentence(p);
 
 	if (text) {
@@ -37,7 +38,7 @@ bool look_bad_end(const struct facts *facts, struct finding *f)
 		free(text);
 		return true;
 	}
-	if (!p->n_dead)
+	if (!d)
 		return false;
 	if (d->end == PROCESS_KILLED && d->exit_status > 0)
 		finding_say(f, "%s %" PRIu32 " was killed by signal %d (%s); its data end there.",

@@ -96,9 +96,10 @@ void section_banner(FILE *f, const struct report *r)
 	if (first && first->end == PROCESS_EXITED) /* signals came after it */
 		return;
 	EACH(const struct profile_process, d, p->dead, p->n_dead) {
-		/* the death of a helper process is not the death of an MPI job */
+		/* the death of a helper process is not the death of an MPI job, nor of who goes on
+		 */
 		if (d->end != PROCESS_KILLED || d->exit_status <= 0 ||
-			(p->world_size && d->rank >= PROFILE_UNRANKED))
+			(p->world_size ? d->rank >= PROFILE_UNRANKED : d->outlived))
 			continue;
 		if (!cause || causality(d->exit_status) > causality(cause))
 			cause = d->exit_status;

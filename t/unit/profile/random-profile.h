@@ -114,6 +114,7 @@ static inline void throw_process(struct dice *d, struct profile_process *w, uint
 	w->started_s = throw_dice(d, 1000) / 3.0;
 	w->runtime_s = throw_dice(d, 1000) / 7.0;
 	w->calls = throw_dice(d, 1000);
+	w->outlived = w->end == PROCESS_KILLED && w->pid % 2;
 	if (throw_dice(d, 2))
 		w->quarantined = xstrdup("the ring held an unknown record");
 }

@@ -4,9 +4,11 @@
 
 #include <check.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/profile/process-tree.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 #include "t/unit/profile/random-profile.h"
@@ -156,6 +158,72 @@ START_TEST(many)
 }
 END_TEST
 
+/* A process that began at 0 and lasted so long, in processes[] and, if killed, in dead[]. */
+static struct profile_process *process(
+	int pid, int parent, enum process_end how, int status, double s)
+{
+	struct profile_process q = {.rank = PROFILE_UNRANKED + (uint32_t)p->n_processes,
+		.pid = pid,
+		.parent_pid = parent,
+		.end = how,
+		.exit_status = status,
+		.started_s = 0.001 * pid,
+		.runtime_s = s};
+
+	if (how == PROCESS_KILLED)
+		*ADD_ELEMENT(p, dead) = q;
+	return memcpy(ADD_ELEMENT(p, processes), &q, sizeof(q));
+}
+
+static void deaths(size_t wanted)
+{
+	size_t n;
+
+	process_tree_mark_outlived(p);
+	ck_assert_int_eq(first_death(p, &n) != NULL, wanted > 0);
+	ck_assert_uint_eq(n, wanted);
+}
+
+/* What a pool does with its workers when it is not needed any more. */
+START_TEST(workers_let_go)
+{
+	p->world_size = 0;
+	process(1, 0, PROCESS_EXECED, -1, 0.5); /* a shell that has become this program */
+	process(1, 0, PROCESS_EXITED, 0, 2.0);
+	process(2, 1, PROCESS_KILLED, SIGTERM, 1.0);
+	process(3, 2, PROCESS_KILLED, SIGKILL, 1.0); /* started by a worker */
+	deaths(0);
+	ck_assert(p->dead[0].outlived && p->dead[1].outlived);
+	process(4, 1, PROCESS_KILLED, SIGSEGV, 1.0); /* nobody wants that */
+	deaths(1);
+	ck_assert(p->dead[2].outlived);
+	p->world_size = 8; /* beside ranks of MPI the same */
+	deaths(1);
+	p->dead[0].rank = p->processes[2].rank = 3;
+	deaths(2);
+}
+END_TEST
+
+START_TEST(workers_of_who_failed)
+{
+	struct profile_process *first;
+
+	p->world_size = 0;
+	process(1, 0, PROCESS_EXITED, 1, 2.0);
+	process(2, 1, PROCESS_KILLED, SIGTERM, 1.0);
+	deaths(1);
+	first = &p->processes[0];
+	first->exit_status = 0;
+	deaths(0);
+	first->runtime_s = 0.5; /* it did not live to see that */
+	deaths(1);
+	first->end = PROCESS_RUNNING;
+	deaths(0);
+	p->processes[1].parent_pid = 77; /* a shell that is not traced: who knows */
+	deaths(1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("first-end");
@@ -170,6 +238,8 @@ int main(void)
 	tcase_add_test(c, within_the_error);
 	tcase_add_test(c, clock_not_known);
 	tcase_add_test(c, many);
+	tcase_add_test(c, workers_let_go);
+	tcase_add_test(c, workers_of_who_failed);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

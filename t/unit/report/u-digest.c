@@ -332,6 +332,10 @@ START_TEST(of_deaths_and_losses)
 	p->n_dead = 2;
 	make();
 	has(text, "  rank 2 was killed by signal 9 (Killed); 2 ranks in all ended badly\n");
+	p->dead[0].rank = PROFILE_UNRANKED;
+	p->dead[0].outlived = true;
+	make();
+	has(text, "  rank 3 was killed by signal 9 (Killed)\n");
 }
 END_TEST
 

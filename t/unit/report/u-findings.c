@@ -1062,6 +1062,9 @@ START_TEST(incomplete_data)
 		.rank = 2, .pid = 5, .end = PROCESS_KILLED, .exit_status = 9, .runtime_s = 0.5};
 	ck_assert_str_eq(found("bad_end", UINT64_MAX)->text,
 		"Rank 2 was killed by signal 9 (Killed); its data end there.");
+	p->dead[0].rank = PROFILE_UNRANKED; /* a worker that is not needed any more */
+	p->dead[0].outlived = true;
+	not_found("bad_end");
 	p->n_dead = 0;
 	nothing();
 	p->calls = 0;

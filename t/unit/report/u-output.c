@@ -431,6 +431,30 @@ START_TEST(deaths_and_losses)
 }
 END_TEST
 
+/* Nothing was cancelled where who started them went on, and ended well. */
+START_TEST(deaths_of_workers)
+{
+	char *log;
+
+	p->world_size = 0;
+	p->n_dead = 1;
+	p->dead = xcalloc(1, sizeof(*p->dead));
+	p->dead[0] = (struct profile_process){.rank = PROFILE_UNRANKED,
+		.pid = 100,
+		.end = PROCESS_KILLED,
+		.exit_status = 11,
+		.runtime_s = 1.5};
+	log = summary();
+	has(log, "\nApplication was cancelled by signal: Segmentation fault\n");
+	free(log);
+	p->dead[0].outlived = true;
+	log = summary();
+	has_not(log, "cancelled");
+	has(log, "(pid 100) was killed by signal 11 (Segmentation fault) after 1.50 s; ");
+	free(log);
+}
+END_TEST
+
 /* Of all stacks of the job: those of p and one before each. */
 static struct profile_number *job_numbers(void)
 {
@@ -610,7 +634,7 @@ int main(void)
 	const TTest *const tests[] = {sections, overhead_of_threads, overhead_of_short_functions,
 		profile_table, optional_columns, sorted_as_configured, json_equals_the_log,
 		json_strings, grouped, minmax, separate_files, rows_of_counters, deaths_and_losses,
-		node_log, rank_log, unwritable, deep_mutual_recursion, empty};
+		deaths_of_workers, node_log, rank_log, unwritable, deep_mutual_recursion, empty};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("output");
 
