@@ -317,6 +317,44 @@ static void leave_to_library(struct digest *d, const struct report *r)
 	part[DIGEST_OPENMP_WAIT] += move - idle;
 }
 
+/* The waits of those that made the teams at their ends: frames show all of them, or none. */
+static uint64_t joins_of_makers(const struct digest *d, const struct report *r)
+{
+	const struct profile *p = r->p;
+	uint64_t waits = 0, shown = 0;
+
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		waits += p->rank_times[i].all_openmp_wait_ns;
+	for (uint32_t i = 0; i < p->n_stacks; i++)
+		if (!strcmp(p->names[p->stacks[i].name], "omp_join"))
+			shown += p->stacks[i].incl_ns;
+	if (shown)
+		return shown;
+	return waits > d->part_ns[DIGEST_OPENMP_WAIT] ? waits - d->part_ns[DIGEST_OPENMP_WAIT] : 0;
+}
+
+/* A worker that waits for the others of its team is between regions, and not without work. */
+static void leave_to_teams(struct digest *d, const struct report *r)
+{
+	const struct profile *p = r->p;
+	uint64_t *part = d->part_ns, joins = 0, makers = joins_of_makers(d, r), idle = 0;
+
+	for (size_t i = 0; i < p->n_openmp; i++)
+		joins += p->openmp[i].join_ns;
+	for (size_t i = 0; i < p->n_rank_times; i++)
+		idle += p->rank_times[i].all_openmp_idle_ns;
+	joins = joins > makers ? joins - makers : 0;
+	d->frames_show_idle = part[DIGEST_OPENMP_IDLE];
+	if (d->frames_show_idle)
+		idle = part[DIGEST_OPENMP_IDLE];
+	joins = MIN(joins, idle);
+	d->openmp_idle_ns = idle - joins;
+	if (!d->frames_show_idle)
+		return;
+	part[DIGEST_OPENMP_IDLE] -= joins;
+	part[DIGEST_OPENMP_WAIT] += joins;
+}
+
 static struct digest make_digest(const struct report *r)
 {
 	struct digest d = {.n_top = 0};
@@ -327,6 +365,7 @@ static struct digest make_digest(const struct report *r)
 	for (uint32_t i = 0; i < r->p->n_stacks; i++)
 		d.part_ns[digest_part(r, i)] += r->p->stacks[i].excl_ns;
 	leave_to_library(&d, r);
+	leave_to_teams(&d, r);
 	qsort(groups, n, sizeof(*groups), by_time);
 	put_top(&d, r, members, groups, n);
 	put_imbalance(&d, r, members, groups, n);

@@ -19,10 +19,11 @@ struct report;
 
 /* What the exclusive time of a stack was spent for. */
 enum digest_part {
-	DIGEST_COMPUTING,   /* functions of the program; they may have slept */
-	DIGEST_MPI,	    /* functions of MPI, but for: */
-	DIGEST_MPI_ENDS,    /* MPI_Init ..., MPI_Finalize */
-	DIGEST_OPENMP_WAIT, /* waits of a thread for others, in OpenMP */
+	DIGEST_COMPUTING, /* functions of the program; they may have slept */
+	DIGEST_MPI,	  /* functions of MPI, but for: */
+	DIGEST_MPI_ENDS,  /* MPI_Init ..., MPI_Finalize */
+	/* waits of a thread for others, in OpenMP; also of a worker until its team has ended */
+	DIGEST_OPENMP_WAIT,
 	DIGEST_OPENMP_IDLE, /* idleness of a worker between parallel regions */
 	DIGEST_LOCK_WAIT,   /* waits for threads in functions of the C library: shm/locks.h */
 	DIGEST_PAUSED,	    /* between vftrace_pause() and vftrace_resume() */
@@ -64,6 +65,10 @@ struct digest_late {
 
 struct digest {
 	uint64_t part_ns[DIGEST_PARTS]; /* exclusive times of all ranks and threads */
+	/* idleness as DIGEST_OPENMP_IDLE is, of the windows of ranks where no frame shows it
+	 * (openmp.show_idle_time); frames_show_idle: one does, and it is part_ns[] */
+	uint64_t openmp_idle_ns;
+	bool frames_show_idle;
 	size_t n_top;
 	/* by falling time; no DIGEST_MPI_ENDS, DIGEST_OPENMP_IDLE or DIGEST_OUTSIDE */
 	struct digest_function top[DIGEST_TOP];

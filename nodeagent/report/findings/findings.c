@@ -35,7 +35,7 @@ static void gather_facts(struct facts *facts, const struct report *r)
 	/* idle workers are in the call tree only if they are shown as functions */
 	for (size_t i = 0; i < r->p->n_rank_times; i++)
 		idle_s += s_of(r->p->rank_times[i].all_openmp_idle_ns);
-	if (!facts->d.part_ns[DIGEST_OPENMP_IDLE])
+	if (!facts->d.frames_show_idle)
 		facts->all_s += idle_s;
 	/* of processes that were seen from outside the call tree has the CPU time alone */
 	if (s_of(r->p->cpu.wall_ns) > ROUNDING * facts->all_s)

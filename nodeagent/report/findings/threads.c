@@ -157,20 +157,12 @@ bool look_openmp_lock(const struct facts *facts, struct finding *f)
 
 bool look_openmp_idle(const struct facts *facts, struct finding *f)
 {
-	const struct profile *p = facts->p;
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < p->n_rank_times; i++)
-		ns += p->rank_times[i].all_openmp_idle_ns;
-	if (!ns)
-		ns = facts->d.part_ns[DIGEST_OPENMP_IDLE];
-	if (!ns)
+	if (!facts->d.openmp_idle_ns)
 		return false;
-	f->seconds = s_of(ns);
+	f->seconds = s_of(facts->d.openmp_idle_ns);
 	finding_say(f,
 		"Workers of OpenMP have nothing to do for %s: only the first thread of a rank "
-		"works "
-		"then.",
+		"works then.",
 		amount_of(facts, f->seconds).text);
 	prove_seconds(f, "openmp_idle_s", f->seconds);
 	return true;

@@ -487,6 +487,22 @@ START_TEST(of_locks_that_libraries_wait_for)
 }
 END_TEST
 
+/* A worker that waits for the rest of its team is not without work. */
+START_TEST(of_workers_that_wait_for_their_team)
+{
+	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
+	uint32_t region = add(init, "omp_parallel@a.c:6", 300, 0, 300, 0, 300, 1);
+
+	add(region, "omp_join", 200, 0, 200, 0, 200, 1);
+	add(init, "(idle)", 400, 0, 400, 0, 400, 1);
+	p->stacks[p->n_stacks - 2].incl_ns = 200 * MS;
+	*ADD_ELEMENT(p, openmp) = (struct profile_openmp){.stack = region, .join_ns = 500 * MS};
+	sort_random_stacks(p);
+	make();
+	has(text, "30.0 % in the program, 50.0 % waiting in OpenMP, 10.0 % idle OpenMP workers");
+}
+END_TEST
+
 /* Of the ring: 4 ranks of 1 s, rank 2 has half of a CPU and waits for it a quarter of its time. */
 START_TEST(of_the_cpus)
 {
@@ -650,10 +666,10 @@ int main(void)
 		of_nothing_with_a_warning, of_stack_samples, of_counted_functions,
 		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
 		of_a_guess_for_each_rank, of_several_paths, of_a_recursive_caller, of_an_even_job,
-		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines, of_late_senders,
-		of_the_cpus, of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses,
-		of_everything, parts_of_what_is_added_up, json_has_the_numbers,
-		layout_vftrace_has_none};
+		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines,
+		of_workers_that_wait_for_their_team, of_late_senders, of_the_cpus,
+		of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses, of_everything,
+		parts_of_what_is_added_up, json_has_the_numbers, layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 

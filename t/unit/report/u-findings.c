@@ -848,6 +848,32 @@ START_TEST(idle_workers)
 }
 END_TEST
 
+/* Until the last thread of a team has ended, workers of it are between regions, too. */
+START_TEST(workers_that_wait_for_their_team)
+{
+	const uint32_t region = add(main_, "omp_parallel@a.c:6", 1000, 250, 0);
+	const uint32_t idle = add(init_, "(idle)", 3000, 750, 0);
+	uint32_t join = add(region, "omp_join", 2000, 500, 0);
+
+	*ADD_ELEMENT(p, openmp) = (struct profile_openmp){.stack = region,
+		.threads = 8,
+		.ranks = 4,
+		.join_ns = 4000 * MS,
+		.average_ns = 250 * MS,
+		.most_ns = 1250 * MS};
+	WORK(3000, 3000, 3000, 3000);
+	p->rank_times[1].all_openmp_idle_ns = 3500 * MS; /* with their starts */
+	found("openmp_wait", 4000);
+	found("openmp_idle", 1000);
+	p->stacks[idle].excl_ns -= MS;
+	not_found("openmp_idle");
+	/* neither is shown as a function */
+	p->stacks[idle].excl_ns = p->stacks[join].excl_ns = p->stacks[join].incl_ns = 0;
+	p->rank_times[0].all_openmp_wait_ns = 2000 * MS;
+	found("openmp_idle", 1500);
+}
+END_TEST
+
 START_TEST(waits_for_gpus)
 {
 	struct profile_gpu_wait *w = ADD_ELEMENT(p, gpu_waits);
@@ -1252,9 +1278,10 @@ int main(void)
 		input_and_output_of_mpi_is_not_counted_again, memory_that_stays_live,
 		memory_of_who_was_killed, one_rank_needs_more_memory, threads_that_wait,
 		the_thread_that_others_wait_for, locks, a_thread_that_has_a_lock, idle_workers,
-		waits_for_gpus, short_functions_, short_functions_of_a_starved_run, share_of_a_cpu,
-		counted_functions, agent_that_is_behind, too_few_cpus, headers_that_are_not_traced,
-		incomplete_data, clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
+		workers_that_wait_for_their_team, waits_for_gpus, short_functions_,
+		short_functions_of_a_starved_run, share_of_a_cpu, counted_functions,
+		agent_that_is_behind, too_few_cpus, headers_that_are_not_traced, incomplete_data,
+		clocks, five_at_most_by_seconds, two_doubts_keep_their_place,
 		an_even_job_has_none_and_that_is_said, text_and_json_have_the_evidence,
 		any_profile};
 	Suite *s = suite_create("findings");
