@@ -59,4 +59,37 @@ static inline bool wait_is_of_threads(uint32_t kind)
 	return kind == WAIT_LOCK || (kind >= WAIT_MUTEX && kind <= WAIT_THREAD_END);
 }
 
+/* ---- whether the program or MPI has chosen the message that a receive gets ----------------- */
+
+/*
+ * A message has a queue, made of its communicator and tag. A receive from MPI_ANY_SOURCE takes what
+ * comes first in one queue, or with MPI_ANY_TAG in any: there is no other order for the program to
+ * choose.
+ */
+#define CHOICE_NAMED 0u		/* it names its sender */
+#define CHOICE_ALL   UINT32_MAX /* it takes any message; also: what it takes is not known */
+
+/* Neither of these two. Different queues may have one number, by chance. */
+static inline uint32_t choice_queue(uint64_t comm, uint32_t tag)
+{
+	uint64_t h = (comm ^ (uint64_t)tag << 32) * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 29) * 0xd6e8feb86659fd93u;
+	return (uint32_t)(h >> 32 | 1) & ~2u;
+}
+
+/* What a receive takes: one of the two, or the number of a queue. */
+static inline uint32_t choice_of(bool any_source, bool any_tag, uint32_t queue)
+{
+	if (!any_source)
+		return CHOICE_NAMED;
+	return any_tag ? CHOICE_ALL : queue;
+}
+
+/* True if the program could have chosen a message of this queue before what the receive got. */
+static inline bool choice_is_free(uint32_t takes, uint32_t queue)
+{
+	return takes == CHOICE_NAMED || (takes != CHOICE_ALL && takes != queue);
+}
+
 #endif

@@ -114,12 +114,14 @@ struct causal_message {
 	uint64_t bytes;
 	bool synchronous; /* a send that ends only when it is received */
 	bool buffered;	  /* a send that never waits */
+	/* of a receive: nodeagent/base/wait-kinds.h; of a probe `takes' only */
+	uint32_t queue, takes;
 };
 void causal_send(struct causal *c, uint32_t line, const struct causal_message *m);
 void causal_receive(struct causal *c, uint32_t line, const struct causal_message *m);
 /*
- * The call that the line has entered is a probe, which waits until message m is sent. m->leave and
- * m->bytes are ignored.
+ * The call that the line has entered is a probe, which waits until message m is sent. m->leave,
+ * m->bytes and m->queue are ignored.
  */
 void causal_probe(struct causal *c, uint32_t line, const struct causal_message *m);
 

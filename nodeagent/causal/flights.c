@@ -49,6 +49,10 @@ static void read_side(struct causal *c, uint32_t line, const struct causal_messa
 	*side = (struct moment){.progress = READ, .line = line, .t = m->enter};
 	if (other->progress == NOT_READ)
 		other->line = m->peer;
+	if (!is_send) {
+		f->queue = m->queue;
+		f->takes = m->takes;
+	}
 	if (is_send) {
 		f->send_open = may_block(c, line, m) && m->leave != INT64_MAX;
 		c->lines[f->post.line].in_flight += !f->received;
@@ -82,6 +86,7 @@ void causal_probe(struct causal *c, uint32_t line, const struct causal_message *
 	if (f->send.progress == NOT_READ)
 		f->send.line = m->peer;
 	f->probed = true;
+	f->probe_takes = m->takes;
 	f->probes++;
 	line_read(c, line, &item);
 }
@@ -125,6 +130,7 @@ void flight_look(
 	best->line = m->line;
 	best->stretches = m->stretches;
 	best->kind = is_send ? WAIT_LATE_RECEIVER : WAIT_LATE_SENDER;
+	best->flight = is_send ? NULL : f;
 	best->common = m->common;
 }
 

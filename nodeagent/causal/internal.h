@@ -53,6 +53,8 @@ struct flight {
 	bool received;
 	bool probed;	 /* by a call that has waited for it in place of its receive */
 	uint32_t probes; /* such calls that were read and are not over */
+	uint32_t queue, takes,
+		probe_takes; /* nodeagent/base/wait-kinds.h; of its receive, of a probe */
 };
 
 struct arrival {
@@ -112,6 +114,7 @@ struct item {
 struct ordered {
 	int64_t leave, until;
 	uint32_t cause, wait; /* wait: its number */
+	uint32_t takes;	      /* nodeagent/base/wait-kinds.h */
 };
 
 struct comm_time {
@@ -207,6 +210,7 @@ struct found {
 	enum wait_kind kind;
 	uint64_t stretches;
 	int64_t common;
+	const struct flight *flight; /* of kind LATE_SENDER */
 };
 
 static inline int64_t error_between(const struct causal *c, uint32_t a, uint32_t b)
@@ -246,8 +250,12 @@ void probe_over(struct causal *c, struct flight *f);
 void flights_free(struct causal *c);
 
 /* ---- order.c */
-/* Adds wait w, number `index` of the waits, of a call that was left at `leave`. */
-void ordered_add(struct causal *c, const struct wait *w, int64_t leave, uint32_t index);
+/*
+ * Adds wait w, number `index` of the waits, of a call that was left at `leave`. takes: as in
+ * struct flight.
+ */
+void ordered_add(
+	struct causal *c, const struct wait *w, int64_t leave, uint32_t index, uint32_t takes);
 /* The open call of line has received f: waits before it may turn out to be in the wrong order. */
 void ordered_received(struct causal *c, uint32_t line, const struct flight *f);
 /* To be called when all messages that a call has received were given to ordered_received(). */

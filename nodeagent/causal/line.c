@@ -112,6 +112,14 @@ static void add_up_wait(struct causal *c, const struct wait *w)
 	c->lines[w->line].waits += ns;
 }
 
+/* What the receive, or the probe before it, may take: nodeagent/base/wait-kinds.h. */
+static uint32_t takes_of(const struct found *f)
+{
+	if (!f->flight)
+		return 0;
+	return f->flight->probed ? f->flight->probe_takes : f->flight->takes;
+}
+
 /* Sets *waited. The index of the wait + CALL_WAITED, or CALL_MPI. */
 static uint32_t add_wait(
 	struct causal *c, uint32_t line, const struct found *f, int64_t leave, int64_t *waited)
@@ -135,7 +143,7 @@ static uint32_t add_wait(
 	if (w.until - w.enter <= error_between(c, line, f->line))
 		w.kind |= WAIT_UNRESOLVED;
 	add_up_wait(c, &w);
-	ordered_add(c, &w, leave, (uint32_t)c->waits.n);
+	ordered_add(c, &w, leave, (uint32_t)c->waits.n, takes_of(f));
 	*waited = w.until - w.enter;
 	return (uint32_t)spool_list_add(&c->waits, &w) + CALL_WAITED;
 }

@@ -4,6 +4,7 @@
 
 #include "mpi_id.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/causal/read.h"
 #include "nodeagent/trace/collective.h"
 #include "nodeagent/trace/read/collectives.h"
@@ -110,6 +111,18 @@ static uint64_t flow_of_start(struct reader *r, uint64_t flow, bool is_send)
 	return flow + (n - 1) * 0x9e3779b97f4a7c15u ?: 1;
 }
 
+/* Of one line, so that the file's number of a communicator will do. */
+uint32_t reader_queue(const struct vfd_message *m)
+{
+	return choice_queue(m->comm, (uint32_t)m->tag);
+}
+
+uint32_t reader_takes(const struct vfd_message *m)
+{
+	return choice_of(
+		m->flags & VFD_MESSAGE_ANY_SOURCE, m->flags & VFD_MESSAGE_ANY_TAG, reader_queue(m));
+}
+
 static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
@@ -118,7 +131,9 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 		.leave = leave_of(m),
 		.bytes = m->bytes,
 		.synchronous = mode == SEND_SYNCHRONOUS,
-		.buffered = mode == SEND_BUFFERED};
+		.buffered = mode == SEND_BUFFERED,
+		.queue = reader_queue(m),
+		.takes = reader_takes(m)};
 
 	if (m->flags & VFD_MESSAGE_CANCELLED)
 		return;

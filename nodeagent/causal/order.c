@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits in the wrong order: for a message that was sent later than another one, which the same line
- * receives only in a later call.
+ * receives only in a later call, though it could have chosen it before.
  */
 #include <string.h>
 
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/causal/internal.h"
 
 #ifndef ORDERED_MOST
 #define ORDERED_MOST ((size_t)1 << 16) /* waits of a line that are looked at */
 #endif
 
-void ordered_add(struct causal *c, const struct wait *w, int64_t leave, uint32_t index)
+void ordered_add(
+	struct causal *c, const struct wait *w, int64_t leave, uint32_t index, uint32_t takes)
 {
 	struct line *l = &c->lines[w->line];
 
-	if (w->kind != WAIT_LATE_SENDER)
+	if (w->kind != WAIT_LATE_SENDER || takes == CHOICE_ALL)
 		return;
 	if (l->n_ordered >= ORDERED_MOST) {
 		l->n_ordered -= ORDERED_MOST / 4;
 		memmove(l->ordered, l->ordered + ORDERED_MOST / 4,
 			l->n_ordered * sizeof(*l->ordered));
 	}
-	*LIST_ADD(l, ordered) = (struct ordered){leave, w->until, w->cause, index};
+	*LIST_ADD(l, ordered) = (struct ordered){leave, w->until, w->cause, index, takes};
 }
 
 void ordered_received(struct causal *c, uint32_t line, const struct flight *f)
@@ -40,7 +42,8 @@ void ordered_received(struct causal *c, uint32_t line, const struct flight *f)
 		const struct ordered o = l->ordered[i];
 
 		if (o.leave <= l->call_enter &&
-			o.until - error_between(c, o.cause, send->line) > send->t)
+			o.until - error_between(c, o.cause, send->line) > send->t &&
+			choice_is_free(o.takes, f->queue))
 			spool_list_add(&c->wrong_order, &o.wait);
 		else
 			l->ordered[stay++] = o;

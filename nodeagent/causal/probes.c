@@ -2,11 +2,13 @@
 /*
  * Probes: whose message a call of MPI_Probe() or MPI_Mprobe() has waited for. The file has no
  * record of either. The receive of a message that MPI_Mprobe() has found tells when that began;
- * MPI_Probe() is taken to have found what its thread receives next.
+ * MPI_Probe() is taken to have found what its thread receives next; what it looked for is not
+ * known.
  */
 #include <stdlib.h>
 
 #include "mpi_id.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/causal/read.h"
 
 struct probe {
@@ -81,7 +83,8 @@ static void found(struct reader *r, uint32_t line, int64_t enter, const struct v
 	const struct causal_message message = {.flow = vfd_message_flow(r->files[e->file], m),
 		.enter = enter,
 		.leave = INT64_MAX,
-		.peer = reader_peer(r, line, e)};
+		.peer = reader_peer(r, line, e),
+		.takes = m->flags & VFD_MESSAGE_MATCHED ? reader_takes(m) : CHOICE_ALL};
 	struct causal_message *kept;
 
 	if (!message.flow || message.peer == CAUSAL_NONE ||

@@ -69,6 +69,9 @@ uint32_t reader_line_in_job(const struct reader *r, uint64_t job, uint32_t rank)
 /* The line of the peer of a message, or of the root of a collective call, in whatever job, or
  * CAUSAL_NONE. */
 uint32_t reader_peer(const struct reader *r, uint32_t line, const struct vfd_event *e);
+/* causal_message.queue and takes of a receive. */
+uint32_t reader_queue(const struct vfd_message *m);
+uint32_t reader_takes(const struct vfd_message *m);
 
 /* ---- calls.c: an enter, an exit or a gap of a track */
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e);

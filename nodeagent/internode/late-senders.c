@@ -12,6 +12,7 @@
  */
 #include "conf/conf.h"
 #include "nodeagent/base/rank.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/internode/internal.h"
 #include "nodeagent/internode/wrong-order.h"
 #include "nodeagent/match/probes.h"
@@ -157,11 +158,20 @@ static void count_wrong_order(void *arg, struct longest_wait *w, uint32_t path)
 	kept->kind = WAIT_WRONG_ORDER;
 }
 
+/* Of MPI_Probe() no record says what it looked for. */
+static uint32_t takes_of(const struct match_receive *r, uint32_t queue, bool is_probe)
+{
+	return is_probe ? CHOICE_ALL
+			: choice_of(r->flags & MATCH_FROM_ANY, r->flags & MATCH_TAG_ANY, queue);
+}
+
 /* wait: what the call has waited, or NULL. error: of the clocks, between sender and receiver. */
 static void look_at_order(struct matching *m, const struct match_send *s,
-	const struct match_receive *r, const struct longest_wait *wait, uint64_t error)
+	const struct match_receive *r, const struct longest_wait *wait, uint64_t error,
+	bool is_probe)
 {
 	const struct match_done *d = &r->done;
+	const uint32_t queue = choice_queue(s->comm, s->tag);
 
 	if (!m->host->conf->mpi_waits || d->unknown || d->cancelled)
 		return;
@@ -175,7 +185,9 @@ static void look_at_order(struct matching *m, const struct match_send *s,
 			.sent = s->enter,
 			.error = error,
 			.thread = d->thread,
-			.path = d->path},
+			.path = d->path,
+			.queue = queue,
+			.takes = takes_of(r, queue, is_probe)},
 		wait);
 }
 
@@ -216,7 +228,7 @@ static inline __attribute__((always_inline)) void look_at_call(struct matching *
 	struct longest_wait w;
 
 	if (!ticks) {
-		look_at_order(m, s, r, NULL, error);
+		look_at_order(m, s, r, NULL, error, is_probe);
 		return;
 	}
 	longest_begin(&w, WAIT_LATE_SENDER, ticks);
@@ -225,7 +237,7 @@ static inline __attribute__((always_inline)) void look_at_call(struct matching *
 	w.error = error;
 	w.about = (struct longest_about){s->source, r->destination, s->thread, r->thread,
 		r->done.thread, r->enter, s->history};
-	look_at_order(m, s, r, count_wait(m, r, &w, is_probe), error);
+	look_at_order(m, s, r, count_wait(m, r, &w, is_probe), error, is_probe);
 }
 
 /* It may have been found there, and was waited for there, if at all. */

@@ -7,21 +7,23 @@
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/pool.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/replay/comm/longest.h"
 
-#define FROM_ALL UINT64_MAX
+#define FROM_ALL    UINT64_MAX
+#define QUEUES_SEEN 64u /* messages that are looked at for one that could have been chosen */
 
 /* A message that lay there until a call that began at `enter`. */
 struct lying {
 	uint64_t enter, sent;
-	uint32_t path;
+	uint32_t path, queue;
 };
 
 /* A wait; of struct longest_wait what counts if it was in the wrong order. */
 struct kept {
 	uint64_t ticks, error;
 	struct cause_parts *causes; /* or NULL; it has none */
-	uint32_t path, late;
+	uint32_t path, late, takes;
 	uint8_t kind, lists; /* lists: that it is in */
 	bool over;	     /* it has been found, or does not count any more */
 };
@@ -229,7 +231,8 @@ static inline void find_waiting(struct wrong_order *o, struct list *l, const str
 	for (size_t i = from; i < end; i++) {
 		const struct waiting w = *waiting_at(l, i);
 
-		if (is_before(m->enter, w.leave) || !is_before(m->sent, w.until)) {
+		if (is_before(m->enter, w.leave) || !is_before(m->sent, w.until) ||
+			!choice_is_free(w.of->takes, m->queue)) {
 			*waiting_at(l, stay++) = w;
 			continue;
 		}
@@ -255,7 +258,8 @@ static void copy_causes(struct wrong_order *o, struct kept *k, const struct caus
 		k->causes->at[i] = from->at[i];
 }
 
-static inline struct kept *new_kept(struct wrong_order *o, const struct longest_wait *w)
+static inline struct kept *new_kept(
+	struct wrong_order *o, const struct longest_wait *w, uint32_t takes)
 {
 	struct kept *k = match_pool_take_any(&o->kept);
 
@@ -265,6 +269,7 @@ static inline struct kept *new_kept(struct wrong_order *o, const struct longest_
 	k->error = w->error;
 	k->path = w->path;
 	k->late = w->late;
+	k->takes = takes;
 	k->kind = (uint8_t)w->kind;
 	k->causes = NULL;
 	if (w->causes.n)
@@ -274,11 +279,12 @@ static inline struct kept *new_kept(struct wrong_order *o, const struct longest_
 
 /* The list's oldest waits go, if there is no room. NULL: and it has none. It is in a list until it
  * has been compared. */
-static struct kept *keep(struct wrong_order *o, struct list *l, const struct longest_wait *w)
+static struct kept *keep(
+	struct wrong_order *o, struct list *l, const struct longest_wait *w, uint32_t takes)
 {
 	if (o->kept.used >= WRONG_ORDER_KEPT)
 		forget_waiting(o, l, (l->n_waiting + 3) / 4);
-	return o->kept.used < WRONG_ORDER_KEPT ? new_kept(o, w) : NULL;
+	return o->kept.used < WRONG_ORDER_KEPT ? new_kept(o, w, takes) : NULL;
 }
 
 static inline void keep_waiting(struct wrong_order *o, struct list *l, struct kept *k,
@@ -306,12 +312,22 @@ static inline size_t first_lying(const struct list *l, uint64_t enter)
 	return LOWER_BOUND(i, 0, high, is_before(lying_at(l, i)->enter, enter));
 }
 
-/* One that was sent before `until`, and received after `leave`; or NULL. */
-static inline const struct lying *one_lying(const struct list *l, uint64_t leave, uint64_t until)
+/* One that was sent before `until`, received after `leave`, and could have been chosen, among the
+ * first of these; or NULL. */
+static inline const struct lying *one_lying(
+	const struct list *l, uint64_t leave, uint64_t until, uint32_t takes)
 {
 	const size_t at = first_lying(l, leave);
 
-	return at < l->n_lying && is_before(lying_at(l, at)->sent, until) ? lying_at(l, at) : NULL;
+	for (size_t i = at; i < l->n_lying && i < at + QUEUES_SEEN; i++) {
+		const struct lying *m = lying_at(l, i);
+
+		if (!is_before(m->sent, until))
+			return NULL;
+		if (choice_is_free(takes, m->queue))
+			return m;
+	}
+	return NULL;
 }
 
 /* Of the older half every second one goes: each says no more than that which stays after it. */
@@ -359,12 +375,12 @@ static inline void keep_lying(struct wrong_order *o, struct list *l, const struc
 static inline void compare_with(struct wrong_order *o, struct list *l,
 	const struct wrong_order_message *m, uint64_t error, struct kept *k)
 {
-	const struct lying own = {m->enter, m->sent + error, m->path};
+	const struct lying own = {m->enter, m->sent + error, m->path, m->queue};
 
 	find_waiting(o, l, &own);
 	if (k && !k->over) {
 		const uint64_t until = m->enter + k->ticks - error;
-		const struct lying *other = one_lying(l, m->leave, until);
+		const struct lying *other = one_lying(l, m->leave, until, k->takes);
 
 		if (other)
 			tell_found(o, l, k, m->enter, other->path);
@@ -393,9 +409,9 @@ static inline bool add_last(struct wrong_order *o, struct list *l,
 			o->kept.used >= WRONG_ORDER_KEPT || !is_before(last->enter, m->leave))
 			return false;
 		*waiting_at(l, l->n_waiting++) = (struct waiting){
-			m->enter, m->leave, m->enter + wait->ticks, new_kept(o, wait)};
+			m->enter, m->leave, m->enter + wait->ticks, new_kept(o, wait, m->takes)};
 	}
-	*lying_at(l, l->n_lying++) = (struct lying){m->enter, m->sent, m->path};
+	*lying_at(l, l->n_lying++) = (struct lying){m->enter, m->sent, m->path, m->queue};
 	o->n_lying++;
 	return true;
 }
@@ -404,7 +420,7 @@ static inline bool add_last(struct wrong_order *o, struct list *l,
 static __attribute__((noinline)) void add_anywhere(struct wrong_order *o, struct list *all,
 	const struct wrong_order_message *m, const struct longest_wait *wait)
 {
-	struct kept *k = wait ? keep(o, all, wait) : NULL;
+	struct kept *k = wait ? keep(o, all, wait, m->takes) : NULL;
 
 	if (m->error)
 		compare_with(o, list_of(o, m->destination, m->thread, m->source, true), m, 0, k);
@@ -419,6 +435,8 @@ void wrong_order_add(
 {
 	struct list *all = list_of(o, m->destination, m->thread, FROM_ALL, true);
 
+	if (m->takes == CHOICE_ALL)
+		wait = NULL;
 	if (!add_last(o, all, m, wait))
 		add_anywhere(o, all, m, wait);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages in the wrong order (Wolf and Mohr, EuroPar 2003): a thread waited for a message until it
- * was sent, while one that was sent earlier lay there, which it received only in a later call.
+ * was sent, while one that was sent earlier lay there, which it received only in a later call,
+ * though it could have chosen it before (wait-kinds.h).
  *
  * Messages become known in any order. For each receiving thread two lists are kept: its last waits,
  * until such a message becomes known; and of its messages those after which only messages were
@@ -33,6 +34,7 @@ struct wrong_order_message {
 	 * not known */
 	uint64_t error;
 	uint32_t thread, path; /* of that call */
+	uint32_t queue, takes; /* wait-kinds.h; takes: of the receive */
 };
 
 /*

@@ -45,6 +45,9 @@ enum match_flag {
 	MATCH_PROBED = 1 << 5,	    /* a receive by Mprobe or Improbe: source and tag are known */
 	MATCH_DONE = 1 << 6,	    /* a receive that is complete: `done` is valid */
 	MATCH_OVERLAPS = 1 << 7,    /* a deferred receive: another thread posted at the same time */
+	/* a receive or probe, as it was posted; the matcher does not use them */
+	MATCH_FROM_ANY = 1 << 8,
+	MATCH_TAG_ANY = 1 << 9,
 };
 
 /* The kind of a send, for the caller; the matcher does not use it. */

@@ -197,7 +197,9 @@ static void note_receive(struct match_process *p, const struct match_message *c)
 		.tag = m->field,
 		.ticket = m->ticket,
 		.thread = c->thread,
-		.flags = flags_of(p, c),
+		.flags = flags_of(p, c) |
+			 (m->flags & MESSAGE_ANY_SOURCE ? (uint32_t)MATCH_FROM_ANY : 0) |
+			 (m->flags & MESSAGE_ANY_TAG ? (uint32_t)MATCH_TAG_ANY : 0),
 		.request = m->request,
 		.history = c->history,
 		.start = m->start};

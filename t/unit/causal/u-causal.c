@@ -96,6 +96,26 @@ START_TEST(wrong_order)
 }
 END_TEST
 
+/* The receive that waits takes so much; the other message is in queue 3. */
+static void check_choice(uint32_t takes, enum wait_kind kind)
+{
+	two_messages(10, 50, 0);
+	for (size_t i = 0, n = 0; i < hand.n; i++)
+		if (hand.events[i].what == HAND_P2P && !hand.events[i].send) {
+			hand.events[i].m.takes = n++ ? 0 : takes;
+			hand.events[i].m.queue = 3;
+		}
+	check_kind(kind);
+}
+
+START_TEST(from_any_source)
+{
+	check_choice(CHOICE_ALL, WAIT_LATE_SENDER);
+	check_choice(3, WAIT_LATE_SENDER);
+	check_choice(5, WAIT_WRONG_ORDER);
+}
+END_TEST
+
 /* Of one node, the order of two messages is sure. */
 START_TEST(wrong_order_between_nodes)
 {
@@ -862,6 +882,7 @@ int main(void)
 
 	tcase_add_test(tc, late_sender);
 	tcase_add_test(tc, wrong_order);
+	tcase_add_test(tc, from_any_source);
 	tcase_add_test(tc, wrong_order_between_nodes);
 	tcase_add_test(tc, sender_in_time);
 	tcase_add_test(tc, waits_for_last_sender);

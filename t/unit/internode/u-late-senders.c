@@ -52,13 +52,17 @@ static void teardown(void)
 	calltree_free(tree);
 }
 
+static uint32_t tag, posted_as;
+
 /* A message sent at `sent`, whose receive was posted at `posted` and ended in [enter, leave]. */
 static void pair(uint64_t source, uint64_t sent, uint64_t posted, uint64_t enter, uint64_t leave)
 {
-	const struct match_send s = {.source = source, .destination = HERE, .enter = sent};
+	const struct match_send s = {
+		.source = source, .destination = HERE, .enter = sent, .tag = tag};
 	const struct match_receive r = {.source = source,
 		.destination = HERE,
 		.enter = posted,
+		.flags = posted_as,
 		.done = {.source = source, .enter = enter, .leave = leave, .path = path}};
 
 	matching_late_sender(&m, &s, &r);
@@ -348,6 +352,30 @@ START_TEST(wrong_order)
 }
 END_TEST
 
+/* What comes first is MPI's choice, but for a message of another tag. */
+START_TEST(from_any_source)
+{
+	static const struct {
+		uint32_t any, tag;
+		enum wait_kind kind;
+	} cases[] = {{0, 0, WAIT_WRONG_ORDER}, {MATCH_TAG_ANY, 0, WAIT_WRONG_ORDER},
+		{MATCH_FROM_ANY, 0, WAIT_LATE_SENDER}, {MATCH_FROM_ANY, 1, WAIT_WRONG_ORDER},
+		{MATCH_FROM_ANY | MATCH_TAG_ANY, 1, WAIT_LATE_SENDER}};
+
+	const struct node_waits *w;
+
+	posted_as = cases[_i].any;
+	pair(rank(1), 180, 100, 160, 200);
+	posted_as = 0;
+	tag = cases[_i].tag;
+	pair(rank(2), 150, 300, 300, 310);
+	tag = 0;
+	w = waits(path);
+	ck_assert(ANY(i, w->n, w->at[i].kind == cases[_i].kind && w->at[i].ticks == 20));
+	ck_assert(!ANY(i, w->n, w->at[i].kind != cases[_i].kind && w->at[i].ticks));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {call_paths, paths_that_move, ids_of_no_rank,
@@ -360,6 +388,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
+	tcase_add_loop_test(c, from_any_source, 0, 5);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

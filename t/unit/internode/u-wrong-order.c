@@ -19,6 +19,7 @@
 struct scene {
 	uint64_t source, sent, enter, leave, error;
 	bool waited;
+	uint32_t queue, takes;
 };
 
 static struct wrong_order *order;
@@ -67,7 +68,9 @@ static void add_of(const struct scene *s, uint32_t thread)
 			.sent = s->sent,
 			.error = s->error,
 			.thread = thread,
-			.path = (uint32_t)s->enter},
+			.path = (uint32_t)s->enter,
+			.queue = s->queue,
+			.takes = s->takes},
 		w.ticks ? &w : NULL);
 }
 
@@ -75,6 +78,43 @@ static void add(uint64_t source, uint64_t sent, uint64_t enter, uint64_t leave, 
 {
 	add_of(&(struct scene){source, sent, enter, leave, error, true}, 0);
 }
+
+static void add_chosen(
+	uint64_t sent, uint64_t enter, uint64_t leave, uint32_t queue, uint32_t takes)
+{
+	add_of(&(struct scene){1, sent, enter, leave, 0, true, queue, takes}, 0);
+}
+
+/* The program could have chosen a message of another queue, and no other one. */
+START_TEST(from_any_source)
+{
+	const uint32_t queue = choice_queue(7, 5), other = choice_queue(7, 6);
+
+	ck_assert_uint_ne(queue, other);
+	ck_assert_uint_ne(choice_queue(8, 5), queue);
+	for (uint32_t turn = 0, t = 100; turn < 2; turn++, t += 200) {
+		/* what is learnt first, in turn */
+		if (turn) {
+			add_chosen(t - 10, t + 20, t + 25, queue, queue);
+			add_chosen(t - 8, t + 30, t + 35, other, CHOICE_NAMED);
+		}
+		add_chosen(t + 5, t, t + 10, queue, queue);
+		if (!turn) {
+			add_chosen(t - 10, t + 20, t + 25, queue, queue);
+			ck_assert_uint_eq(n_found, 0);
+			add_chosen(t - 8, t + 30, t + 35, other, CHOICE_NAMED);
+		}
+		ck_assert_uint_eq(n_found, turn + 1);
+		ck_assert_uint_eq(path_of[t / 10], t + 30);
+	}
+	add_chosen(505, 500, 510, queue, CHOICE_ALL);
+	add_chosen(490, 520, 525, other, CHOICE_ALL);
+	ck_assert_uint_eq(n_found, 2);
+	add_chosen(605, 600, 610, queue, CHOICE_NAMED);
+	add_chosen(590, 620, 625, queue, CHOICE_ALL);
+	ck_assert_uint_eq(n_found, 3);
+}
+END_TEST
 
 /*
  * sender 1  -------------[S at 105
@@ -282,7 +322,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {an_earlier_message_lies_there, to_the_tick,
+	const TTest *const tests[] = {an_earlier_message_lies_there, from_any_source, to_the_tick,
 		the_wait_ends_with_its_call, another_thread_may_receive_as_it_likes, between_nodes,
 		taken_back, many_threads_that_receive};
 	Suite *s = suite_create("wrong-order");
