@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/filter/filter.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "conf/conf.h"
@@ -14,6 +15,9 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/replay/replay.h"
+
+extern const char *const vftr_mpi_names[]; /* generated from mpi/generate/mpi.tab */
+extern const unsigned vftr_mpi_n;
 
 struct filter {
 	struct patterns *only, *not ; /* or NULL */
@@ -93,14 +97,23 @@ static void free_process(struct process *p)
 	p->filtered = NULL;
 }
 
+static bool is_of_mpi(const char *pattern)
+{
+	return ANY(i, vftr_mpi_n, !fnmatch(pattern, vftr_mpi_names[i], 0));
+}
+
 static void warn_of(struct host *host, const char *key, const struct patterns *p)
 {
 	const char *text;
 
 	for (size_t i = 0; (text = patterns_in_vain(p, i)); i++)
 		host_warn(host, false,
-			FILTER_WARNING "%s: no function or region that was called fits \"%s\"", key,
-			text);
+			is_of_mpi(text) ? FILTER_WARNING "%s: \"%s\" fits functions of MPI only, "
+							 "which are always recorded"
+					: FILTER_WARNING
+				"%s: no function or region that was called "
+				"fits \"%s\"",
+			key, text);
 }
 
 void filter_warn(struct host *host)

@@ -216,7 +216,10 @@ test_expect 'a name that nothing has is told at the end, and no other' '
 	rm -rf out
 	limit "$VFTR" run -o out -F step -N stpe -N inner -- "$BIN/filter" 3 2>err
 	is 1 "$(grep -c "filter\\.not: no function or region that was called fits \"stpe\"" err)"
-	is 1 "$(grep -c "filter\\." err)"'
+	is 1 "$(grep -c "filter\\." err)"
+	rm -rf out
+	limit "$VFTR" run -o out -N MPI_Barrier -- "$BIN/filter" 3 2>err
+	has err "filter.not: \"MPI_Barrier\" fits functions of MPI only, which are always recorded"'
 
 test_expect 'patterns that are none are refused with their text' '
 	for p in "" "a[b" "file:" "x\\"; do
