@@ -63,7 +63,9 @@ test_if 'case $RUNS in *mpi*) ;; *) false ;; esac' 'no MPI' \
 	'with several ranks, the least and the most own time and their ranks' '
 	"$VFTR" tree -p 0 mpi >tree
 	has tree "own time, least .. most"
-	grep -E "s @[01] \.\. [0-9.]+ .?s @[01] .*main$" tree'
+	grep -E "s @[01] \.\. [0-9.]+ .?s @[01] .*main$" tree
+	"$VFTR" tree --reverse -p 0 -d 1 mpi >tree
+	grep -E "s @[01] \.\. [0-9.]+ .?s @[01] .*MPI_Init$" tree'
 
 test_expect '30 000 call paths and a deep recursion take no time' '
 	mkdir many

@@ -79,10 +79,10 @@ static const char *name_of(const struct printing *t, const struct union_node *n)
 static char *ranks_of(const struct printing *t, const struct union_node *n)
 {
 	const struct profile *p = t->run->p;
-	const struct profile_stack *s = &p->stacks[n->stack];
+	const struct profile_stack *s = &p->stacks[n->own];
 	char *least, *most, *both;
 
-	if (n->paths > 1 || t->request->reverse)
+	if (n->paths > 1)
 		return xstrdup("-");
 	least = words_time(s->excl_min_ns);
 	most = words_time(s->excl_max_ns);

@@ -29,9 +29,9 @@ bool tree_show(const struct run *run, const struct tree_request *request);
  */
 struct union_node {
 	uint32_t above, group; /* above: a node; group: of struct report, PROFILE_NONE of node 0 */
-	/* a call path that ends in this function; in union_down() the only one if paths is 1 */
-	uint32_t stack;
-	uint32_t depth; /* from 1; of node 0: 0 */
+	uint32_t stack;	       /* a call path that ends in this function */
+	uint32_t own;	       /* the one whose own time it has, if paths is 1 */
+	uint32_t depth;	       /* from 1; of node 0: 0 */
 	uint64_t paths, calls, incl_ns, excl_ns;
 	bool estimated;	    /* its times are estimates, in part; if calls is 0, their number is not
 			       known */

@@ -50,6 +50,7 @@ static void add_stack(struct building *b, uint32_t node, uint32_t stack, bool in
 	struct union_node *to = &b->tree.nodes[node];
 
 	to->paths++;
+	to->own = stack;
 	to->calls += s->calls;
 	to->estimated |= s->estimated;
 	to->own_estimated |= b->r->own_estimated[stack];
