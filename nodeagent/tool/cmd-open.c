@@ -16,6 +16,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
+#include "nodeagent/tool/export-profile.h"
 #include "nodeagent/tool/open/serve.h"
 #include "nodeagent/tool/open/viewer.h"
 #include "nodeagent/tool/show/run.h"
@@ -54,6 +55,16 @@ static bool is_run(const char *path)
 	struct stat st;
 
 	return (!stat(path, &st) && S_ISDIR(st.st_mode)) || (end && !strcmp(end, ".vfd"));
+}
+
+/* False after a message: a run without sampling files, of which two formats show the profile. */
+static bool has_time_line(char *run, const char *format)
+{
+	if (!strcmp(format, "folded") || !strcmp(format, "speedscope") ||
+		!export_is_profile(&run, 1))
+		return true;
+	complain("open: %s has no time line: record one with vftr run --trace", run);
+	return false;
 }
 
 /* Makes a trace of a run, at *file, without a name: it is gone when we end. As exit status; 2:
@@ -151,7 +162,7 @@ static int serve_one(char *what, const char *base, bool browser)
 	int file = -1, status = 0, served;
 
 	if (is_run(what))
-		status = export_run(what, base, &file);
+		status = has_time_line(what, "perfetto") ? export_run(what, base, &file) : 2;
 	else
 		file = open(what, O_RDONLY | O_CLOEXEC);
 	if (status == 2 || file < 0) {
@@ -212,8 +223,10 @@ static int view_run(char *run, const char *base, const char *format, const char 
 
 static int view_one(char *what, const char *base, const char *format, const char *viewer)
 {
-	if (is_run(what))
-		return view_run(what, base, format ? format : viewer_format(viewer), viewer);
+	if (is_run(what)) {
+		format = format ? format : viewer_format(viewer);
+		return has_time_line(what, format) ? view_run(what, base, format, viewer) : 2;
+	}
 	if (!access(what, R_OK))
 		return viewer_run(viewer, what);
 	complain("open: %s: %s", what, strerror(errno));

@@ -106,6 +106,10 @@ test_expect 'a viewer of one s own gets the time line as a file, which is gone w
 	VFTR_SET="open.viewer=./viewer" limit "$VFTR" open -f chrome run
 	is 1 "$(wc -l <seen)"
 	rm seen
+	limit "$VFTR" run -q -o profile -- ./prog
+	status_of 2 limit "$VFTR" open -v ./viewer profile 2>err
+	is "vftr: open: profile has no time line: record one with vftr run --trace" "$(cat err)"
+	limit "$VFTR" open -v ./viewer -f folded profile
 	VFTR_VIEWER=./viewer VFTR_CONFIG=none.json limit "$VFTR" open -f chrome run
 	VFTR_CONFIG=none.json status_of 2 limit "$VFTR" open run 2>err
 	has err none.json
