@@ -50,6 +50,7 @@
 #include "nodeagent/base/machine.h"
 #include "nodeagent/base/util.h"
 
+#define PROGRAM "vftr-node-agent"
 #define PARTIAL 3 /* of what --expect asked for, something is missing */
 
 enum {
@@ -73,7 +74,8 @@ enum {
 	OPTION_PRINT_CONTACT,
 	OPTION_LENIENT,
 	OPTION_ATTACH,
-	OPTION_NO_CHILDREN
+	OPTION_NO_CHILDREN,
+	OPTION_AS
 };
 
 static const struct {
@@ -125,6 +127,7 @@ static const struct {
 	{{"started", required_argument, NULL, OPTION_STARTED}, NULL, NULL},
 	{{"attach", required_argument, NULL, OPTION_ATTACH}, NULL, NULL},
 	{{"no-children", no_argument, NULL, OPTION_NO_CHILDREN}, NULL, NULL},
+	{{"as", required_argument, NULL, OPTION_AS}, NULL, NULL},
 };
 
 static void print_usage(void)
@@ -384,6 +387,9 @@ static bool parse_run(int k, char *value, struct agent *a, struct command_line *
 		return true;
 	case OPTION_NO_CHILDREN:
 		c->no_children = true;
+		return true;
+	case OPTION_AS: /* what was typed, as long as it may be wrong */
+		program_name = xasprintf("vftr: %s", value);
 		return true;
 	case OPTION_TAG:
 		if (c->n_tags == (int)ARRAY_SIZE(c->tags))
@@ -866,6 +872,14 @@ static bool meets_others(const struct agent *a)
 	return a->several || (a->form != FORM_EMBEDDED && a->form != FORM_ATTACH && peer_wanted());
 }
 
+/* What was asked for is settled then: from here on it is the agent that speaks. */
+static void settle_folder(struct agent *a, char *const *command, struct command_line *c)
+{
+	if (result_layout(a->host.conf) == LAYOUT_RUN && a->form != FORM_SIBLING)
+		make_folder(a, command, c);
+	program_name = PROGRAM;
+}
+
 int main(int argc, char **argv)
 {
 	/* static: what is in them to the end is no leak */
@@ -879,7 +893,7 @@ int main(int argc, char **argv)
 	static struct command_line c = {.tcp.me = -1};
 	char *const *command;
 
-	program_name = "vftr-node-agent";
+	program_name = PROGRAM;
 	launch_remember();
 	signal(SIGXFSZ, SIG_IGN); /* a full file is an error like others */
 	parse_all(argc, argv, &a, &l, &c);
@@ -909,8 +923,7 @@ int main(int argc, char **argv)
 		l.agent_launcher = a.host.conf->agent_launcher;
 	if (l.command)
 		refuse_launcher(&a, &l);
-	if (result_layout(a.host.conf) == LAYOUT_RUN && a.form != FORM_SIBLING)
-		make_folder(&a, command, &c);
+	settle_folder(&a, command, &c);
 	if (l.command && launch_is_distributed(&l))
 		return launch_distributed(&a, &l, c.config, c.set, c.n_set, salvage_summary);
 	if (l.command)

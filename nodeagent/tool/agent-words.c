@@ -25,9 +25,10 @@ static char *agent_path(void)
 	return xstrdup(AGENT);
 }
 
-void agent_words_begin(struct agent_words *w)
+void agent_words_begin(struct agent_words *w, const char *subcommand)
 {
 	agent_words_add(w, agent_path());
+	agent_words_add(w, xasprintf("--as=%s", subcommand));
 }
 
 void agent_words_add(struct agent_words *w, char *word)

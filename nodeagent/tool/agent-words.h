@@ -14,8 +14,11 @@ struct agent_words {
 	size_t n, cap;
 };
 
-/* Adds the first word, the agent's path: beside this program, or else a name for PATH. */
-void agent_words_begin(struct agent_words *w);
+/*
+ * Adds the agent's path: beside this program, or else a name for PATH; and the name of the
+ * subcommand, with which its messages begin until it has begun.
+ */
+void agent_words_begin(struct agent_words *w, const char *subcommand);
 /* Adds a word, which is not copied: it must stay until the agent runs. */
 void agent_words_add(struct agent_words *w, char *word);
 /* Adds --set and the text of key and value put together, copied. key ends with "=", or is

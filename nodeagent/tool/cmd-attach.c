@@ -154,7 +154,7 @@ int cmd_attach(int argc, char **argv)
 	bool named, in_step;
 	int k;
 
-	agent_words_begin(&w);
+	agent_words_begin(&w, "attach");
 	agent_words_add_key(&w, "output.layout=", "run");
 	while ((k = getopt_long(argc, argv, "n:j:us:o:c:k:qh", options, NULL)) != -1) {
 		if (k == 'h') {

@@ -208,7 +208,7 @@ static int run_as(int argc, char **argv, const char *alias)
 	struct agent_words *const keys = &w.keys;
 	int status;
 
-	agent_words_begin(keys);
+	agent_words_begin(keys, "run");
 	agent_words_add_key(keys, "output.layout=", "run");
 	agent_words_add(keys, xstrdup("--preload=auto"));
 	status = read_options(argc, argv, &w);

@@ -111,7 +111,7 @@ test_expect 'a tag of a bad form is refused in one sentence' '
 		status_of 125 limit "$VFTR" run --tag "$bad" -- "$BIN/end" return 2>said
 		cat -v said
 		is 1 "$(wc -l <said)" lines
-		grep "^vftr-node-agent: --tag: " said
+		grep "^vftr: run: --tag: " said
 	done
 	status_of 125 limit "$VFTR" run -k output.tags=a -- "$BIN/end" return 2>said
 	has said "output.tags: \"a\" is not a list of tags such as \"case=small,cpus=8\": \"a\" is not of the form KEY=VALUE"

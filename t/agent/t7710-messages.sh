@@ -52,8 +52,22 @@ test_expect 'the agent: where a wrong key or file of the configuration was given
 
 test_expect 'the agent: a folder that cannot be made is called one' '
 	refused "--output /proc/x: the folder cannot be made or written to: No such file or directory" \
-		"$VFTR" run -o /proc/x -- "$BIN/one"'
+		"$AGENT" -k output.layout=run -o /proc/x -- "$BIN/one"'
+
+# run_says TEXT OPTION...: vftr run refuses the options, and says so as what was typed
+run_says() {
+	run_text=$1
+	shift
+	status_of 125 "$VFTR" run "$@" -- "$BIN/one" 2>said
+	is "vftr: run: $run_text" "$(cat said)"
+}
+
 test_expect 'vftr run: a wrong value is one of the option that was given' '
+	run_says "--output /proc/x: the folder cannot be made or written to: No such file or directory" -o /proc/x
+	run_says "--set \"sampling.activ\" is not a valid vftrace option; did you mean \"sampling.active\"?" \
+		-k sampling.activ=true
+	run_says "none.json: the file can'"'"'t be read: No such file or directory" -c none.json
+	run_says "--tag: \"x\" is not of the form KEY=VALUE" --tag x
 	status_of 125 "$VFTR" run --rank x -- "$BIN/one" 2>said
 	is "vftr: run: --rank: \"x\" is not \"all\", \"none\" or a list of ranks such as \"0,2-5\": a number from 0 to 1000000000 or a range A-B is expected at \"x\"" \
 		"$(cat said)"'
