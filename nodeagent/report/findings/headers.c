@@ -64,9 +64,8 @@ bool look_headers(const struct facts *facts, struct finding *f)
 		!is_cxx_without_headers(r))
 		return false;
 	finding_say(f,
-		"%s has %.0f %% of what is computed; by g++ the work in functions of headers "
-		"counts for "
-		"their callers.",
+		"%s has %.0f %% of what is computed; by g++ the work in functions of headers, and "
+		"in templates that take a lambda, counts for their callers.",
 		r->cell[most->name], 100.0 * own_s / computing_s);
 	prove_text(f, "function", r->shown[most->name]);
 	prove_seconds(f, "t_excl_s", own_s);

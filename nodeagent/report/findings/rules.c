@@ -69,7 +69,8 @@ const struct rule finding_rules[] = {
 		"Compile and link with what `vftr flags' prints; see `vftr doctor'.",
 		"Incomplete data"},
 	{"headers", 0.0, true, look_headers,
-		"To see it, compile C++ with what `vftr flags --headers --cxxflags' prints.",
+		"To see it, compile C++ with what `vftr flags --headers --cxxflags' prints; "
+		"vftr-flags(1), C++, has what shows templates that take a lambda.",
 		"Functions of headers"},
 	{"bad_end", 0.0, true, look_bad_end, "Look at the output of the program.",
 		"Incomplete data"},

@@ -1042,9 +1042,9 @@ START_TEST(headers_that_are_not_traced)
 	forget_sources();
 	has_source("main", "/src/a.cpp");
 	ck_assert_str_eq(found("headers", UINT64_MAX)->text,
-		"main has 90 % of what is computed; by g++ the work in functions of headers counts "
-		"for "
-		"their callers.");
+		"main has 90 % of what is computed; by g++ the work in functions of headers, and "
+		"in templates that take a lambda, counts for their callers.");
+	has(finding("headers")->advice, "vftr-flags(1), C++, has what shows templates");
 	ck_assert_str_eq(evidence(finding("headers"), "function")->text, "main");
 	p->stacks[step].excl_ns += 20 * MS;
 	not_found("headers");
