@@ -23,7 +23,8 @@ static const char usage[] =
 	"rest is of the first.\n"
 	"\n"
 	"  -o, --output FILE  write to this file; - is the standard output; default: NAME.html\n"
-	"                     beside the node profiles of the first run\n"
+	"                     beside the node profiles of the first run, of several runs\n"
+	"                     NAME-compared.html\n"
 	"  -b, --base BASE    only runs of this name\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -73,9 +74,15 @@ static int add_run(struct reported *all, char *path, const char *base)
 		all->timeline = timeline_read(run->paths, run->n_paths, values);
 	all->runs[all->n] = (struct page_run){
 		all->names[all->n], values, all->n ? NULL : timeline_page(all->timeline)};
-	if (!all->n++)
-		all->path = xasprintf("%s/%s.html", run->directory, run->name);
+	all->n++;
 	return status;
+}
+
+/* That of a comparison leaves alone what there may be of the first run. */
+static char *default_path(const struct reported *all)
+{
+	return xasprintf("%s/%s%s.html", all->read->directory, all->read->name,
+		all->n > 1 ? "-compared" : "");
 }
 
 static int write_report(const struct reported *all, const char *path)
@@ -141,6 +148,8 @@ int cmd_report(int argc, char **argv)
 	status = 0;
 	for (int i = optind; i < argc; i++)
 		status |= add_run(&all, argv[i], base) != 0;
+	if (all.n)
+		all.path = default_path(&all);
 	written = all.n ? write_report(&all, output ? output : all.path) : 2;
 	free_reported(&all);
 	return written ? written : status;

@@ -312,6 +312,8 @@ test_expect 'the default is a file beside the profiles, and its path is printed'
 	cmp "end/$name.html" end.html
 	"$VFTR" report -o - end >piped.html
 	cmp piped.html end.html
+	is "end/$name-compared.html" "$("$VFTR" report end mpi)"
+	cmp "end/$name.html" end.html
 	is "" "$(find . -name "*.tmp*")"'
 
 test_expect 'report=true: a run ends with its report, in either layout; without it there is none' '
