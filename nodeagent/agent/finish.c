@@ -274,21 +274,25 @@ static void tell_filters_in_vain(const struct profile *p)
 			complain("%s", p->warnings[i]);
 }
 
-/* Tells the user where the results are. whole: the job's profile, or NULL. */
+/*
+ * Tells the user what there is to know, and where the results are. whole: the job's profile, or
+ * NULL. failed: some could not be written; which, has been said.
+ */
 static void tell_files(const struct agent *a, const struct profile *node,
-	const struct profile *whole, const char *base)
+	const struct profile *whole, const char *base, bool failed)
 {
 	const bool part = is_part_of_job(a, node);
 	char *path = host_result(&a->host, base, part ? RESULT_NODE_PROFILE : RESULT_SUMMARY);
 
-	if (part)
+	if (part && !failed)
 		complain("node profile: %s (vftr collate %s makes the summary)", path,
 			a->host.output_directory);
-	else if (!a->host.transport || (whole && whole->ranks)) {
+	else if (!part && (!a->host.transport || (whole && whole->ranks))) {
 		output_digest(stderr, whole ? whole : node, a->host.conf, a->host.output_directory);
 		tell_only_mpi(whole ? whole : node);
 		tell_filters_in_vain(whole ? whole : node);
-		complain("profile: %s", path);
+		if (!failed)
+			complain("profile: %s", path);
 	}
 	free(path);
 }
@@ -467,8 +471,8 @@ int agent_finish(struct agent *a)
 	if (!numbers)
 		numbers = own_numbers(a, node, whole, &n_numbers);
 	failed |= write_results(a, node, whole, base, numbers, n_numbers);
-	if (!a->quiet && !failed)
-		tell_files(a, node, whole, base);
+	if (!a->quiet)
+		tell_files(a, node, whole, base, failed);
 	older_results_end(&a->host, &lock);
 	profile_free(whole);
 	profile_free(node);

@@ -118,6 +118,13 @@ test_expect 'every number of the digest of one process is that of the JSON file'
 	numbers run/profile.json >true
 	same_numbers said true'
 
+test_expect 'where a file cannot be written it is named, and the digest is printed all the same' '
+	mkdir -p taken/profile.json/here
+	limit "$VFTR" run -o taken -- "$BIN/plain" 50 2>err
+	has err "vftr-node-agent: cannot write $PWD/taken/profile.json: Is a directory"
+	grep "^plain: 1 process, " err
+	hasnt err "vftr-node-agent: profile: "'
+
 test_expect 'a process that kills itself is named with its signal' '
 	run -- "$BIN/plain" 50 KILL || :
 	grep "^  process 0 was killed by signal 9 (Killed)" err
