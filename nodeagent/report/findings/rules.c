@@ -63,7 +63,8 @@ const struct rule finding_rules[] = {
 	{"memory_balance", 0.0, false, look_memory_balance,
 		"Deal out what it holds, or run fewer ranks on its node.", "Memory"},
 	{"oversubscribed", 0.0, true, look_oversubscribed,
-		"Start fewer ranks and threads than there are CPUs, and see how they are bound.",
+		"Start fewer ranks and threads than there are CPUs, and see how they are bound; "
+		"until then times of other findings are rough.",
 		"Too few CPUs"},
 	{"nothing_traced", 0.0, true, look_nothing_traced,
 		"Compile and link with what `vftr flags' prints; see `vftr doctor'.",

@@ -8,6 +8,8 @@
 #include "conf/conf.h"
 #include "nodeagent/report/short.h"
 
+#define WORTH_S 0.1 /* a run: in a shorter one a turn of another process is a large share */
+
 /* "f, g and 3 more" */
 static char *names_of(const struct report *r, const struct short_functions *s, size_t named)
 {
@@ -107,7 +109,7 @@ bool look_oversubscribed(const struct facts *facts, struct finding *f)
 	double queued_s;
 	char *part;
 
-	if (!digest_is_starved(facts->r))
+	if (!digest_is_starved(facts->r) || facts->p->runtime_s < WORTH_S)
 		return false;
 	queued_s = s_of(c->queued_ns);
 	f->seconds = loss_of(facts, queued_s);

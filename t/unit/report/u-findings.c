@@ -1010,6 +1010,11 @@ START_TEST(too_few_cpus)
 	ck_assert_str_eq(found("oversubscribed", UINT64_MAX)->text,
 		"Ranks were ready to run but had no CPU for 1.00 s (10 %); rank 3 for 10 % of its "
 		"time.");
+	has(finding("oversubscribed")->advice, "times of other findings are rough");
+	p->runtime_s = 0.0999; /* a turn of somebody else */
+	not_found("oversubscribed");
+	p->runtime_s = 0.1;
+	found("oversubscribed", UINT64_MAX);
 	p->cpu.most_queued_ns -= MS;
 	not_found("oversubscribed");
 }
