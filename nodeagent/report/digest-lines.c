@@ -10,6 +10,7 @@
 #include "nodeagent/base/units.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/first-end.h"
+#include "nodeagent/profile/script.h"
 #include "nodeagent/report/digest.h"
 #include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/findings.h"
@@ -74,9 +75,11 @@ static void put_run(struct digest_lines *l)
 {
 	const struct profile *p = l->p;
 	uint32_t ranks = report_ranks(p);
+	char *script = profile_script(p);
 	FILE *f = begin_line(l);
 
-	put_name(f, p->application ? p->application : "unknown", APPLICATION_COLUMNS);
+	put_name(f, script ?: p->application ?: "unknown", APPLICATION_COLUMNS);
+	free(script);
 	fputs(": ", f);
 	if (p->world_size)
 		put_number(f, ranks, "rank", "ranks");

@@ -14,6 +14,7 @@
 #include "nodeagent/base/units.h"
 #include "nodeagent/profile/first-end.h"
 #include "nodeagent/profile/prune.h"
+#include "nodeagent/profile/script.h"
 #include "nodeagent/report/log/internal.h"
 
 /* Longer lists of deaths and warnings are cut, with the number of the rest. */
@@ -50,11 +51,14 @@ static void print_licence(FILE *f)
 void section_head(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
+	char *script = r->run ? profile_script(p) : NULL;
+	char *name = script ? xasprintf("%s (%s)", script, p->application)
+			    : xstrdup(p->application ?: "unknown");
 
 	fputs("vftr " VFTR_VERSION "\n", f);
-	section_text(f,
-		"Runtime profile for application: ", p->application ? p->application : "unknown",
-		"\n");
+	section_text(f, "Runtime profile for application: ", name, "\n");
+	free(name);
+	free(script);
 	print_date(f, "Start Date: ", p->start_s, r->run);
 	print_date(f, "End Date:   ", p->end_s, r->run);
 	if (!r->run)

@@ -487,6 +487,26 @@ START_TEST(of_locks_that_libraries_wait_for)
 }
 END_TEST
 
+START_TEST(of_python)
+{
+	static const struct {
+		const char *command, *begin;
+	} cases[] = {{NULL, "python3.11: "}, {"./run.sh\n", "python3.11: "},
+		{"mpirun\n-np\n4\n/usr/bin/python3\n-u\n../a/train.py\nx.py\n", "train.py: "},
+		{"python3\n-m\nmpi4py\ntrain.py\n", "train.py: "},
+		{"python3\n-W\nall\n-m\ntimeit\n-n\n1\n", "timeit: "},
+		{"python3\n-c\nprint(1)\na.py\n", "python3.11: "}};
+
+	ring();
+	free(p->application);
+	p->application = xstrdup("python3.11");
+	*ADD_ELEMENT(p, starts) = (struct profile_start){
+		.command = cases[_i].command ? xstrdup(cases[_i].command) : NULL};
+	make();
+	ck_assert_msg(!strncmp(text, cases[_i].begin, strlen(cases[_i].begin)), "%s", text);
+}
+END_TEST
+
 /* A worker that waits for the rest of its team is not without work. */
 START_TEST(of_workers_that_wait_for_their_team)
 {
@@ -677,6 +697,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, of_locks, 0, 2);
+	tcase_add_loop_test(c, of_python, 0, 6);
 	tcase_add_test(c, of_locks_that_libraries_wait_for);
 	suite_add_tcase(s, c);
 	return run_suite(s);
