@@ -247,4 +247,13 @@ static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank
 	return rank >= PROFILE_UNRANKED ? p->world_size + (rank - PROFILE_UNRANKED) : rank;
 }
 
+/* The rank of p that is printed so; PROFILE_NONE: there is none. */
+static inline uint32_t profile_rank_of(const struct profile *p, uint32_t shown)
+{
+	if (shown < p->world_size)
+		return shown;
+	shown -= p->world_size;
+	return shown < p->unranked ? PROFILE_UNRANKED + shown : PROFILE_NONE;
+}
+
 #endif

@@ -27,7 +27,8 @@ static const char usage[] =
 	"\n"
 	"      --exact        from the sampling files in the folder, in which all calls were\n"
 	"                     recorded: also between nodes, and what the late ranks did\n"
-	"  -r, --rank RANK    only waits for this rank and its threads\n"
+	"  -r, --rank RANK    only waits for this rank, as the tables number it, and its\n"
+	"                     threads\n"
 	"  -n, --number N     at most so many rows of each table, 0: all; default: 20\n"
 	"  -c, --csv          as CSV, a line for each kind, call path and late rank; times are\n"
 	"                     seconds\n"
@@ -94,24 +95,52 @@ struct request {
 	const char *base;
 };
 
+static void print_run(const struct request *q, const struct run *run, uint32_t late)
+{
+	struct waits w;
+
+	if (q->json) {
+		print_json(run, late);
+	} else if (q->csv) {
+		waits_of(run->p, WAITS_FOR_BOTH, late, &w);
+		print_csv(run, &w);
+		waits_done(&w);
+	} else {
+		waits_print(stdout, &run->r, late, (uint64_t)q->rows);
+	}
+}
+
+/* False after a message: there is no such rank. */
+static bool find_rank(const struct run *run, int64_t rank, uint32_t *late)
+{
+	const uint32_t n = run->p->world_size + run->p->unranked;
+
+	*late = WAITS_ALL;
+	if (rank < 0)
+		return true;
+	*late = profile_rank_of(run->p, (uint32_t)rank);
+	if (*late != PROFILE_NONE)
+		return true;
+	if (n > 1)
+		complain("there is no rank %" PRId64 " in the run: its ranks are 0 to %" PRIu32,
+			rank, n - 1);
+	else
+		complain("there is no rank %" PRId64 " in the run: its only rank is 0", rank);
+	return false;
+}
+
 static int show_run(const struct request *q, char **args, size_t n)
 {
-	const uint32_t late = q->rank < 0 ? WAITS_ALL : (uint32_t)q->rank;
-	struct waits w;
+	uint32_t late;
 	struct run run;
 	int status = run_open(&run, args, n, q->base);
 
 	if (status == 2)
 		return status;
-	if (q->json) {
-		print_json(&run, late);
-	} else if (q->csv) {
-		waits_of(run.p, WAITS_FOR_BOTH, late, &w);
-		print_csv(&run, &w);
-		waits_done(&w);
-	} else {
-		waits_print(stdout, &run.r, late, (uint64_t)q->rows);
-	}
+	if (find_rank(&run, q->rank, &late))
+		print_run(q, &run, late);
+	else
+		status = 2;
 	run_close(&run);
 	return status;
 }

@@ -60,6 +60,16 @@ for cc in gcc clang; do
 		cc_traced $BIN/locks-$cc $T/openmp/app-openmp-locks.c
 		locks locks-$cc"
 done
+test_expect 'vftr waits --rank: those for the threads of the only process, which is 0' '
+	for p in "$BIN"/locks-*; do
+		p=${p##*/}
+		"$VFTR" waits --csv "$p"_*.vfp >all
+		grep -E "^lock,.*,0,[0-9]+," all
+		"$VFTR" waits --csv --rank 0 "$p"_*.vfp | diff all -
+		status_of 2 "$VFTR" waits --rank 1 "$p"_*.vfp 2>said
+		is "vftr: there is no rank 1 in the run: its only rank is 0" "$(cat said)"
+	done'
+
 test_expect 'a lock that nobody else has makes nobody wait' '
 	for p in "$BIN"/locks-*; do
 		traced -q -- "$p" alone >stamps

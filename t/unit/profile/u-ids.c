@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ids of call paths that users see: in the order of first calls. */
+/* The numbers that users see: ids of call paths, in the order of first calls, and ranks. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -125,6 +125,27 @@ START_TEST(whatever_the_order_of_nodes)
 }
 END_TEST
 
+START_TEST(ranks_are_shown_and_found)
+{
+	static const uint32_t ranks[] = {0, 2, PROFILE_UNRANKED, PROFILE_UNRANKED + 1};
+
+	for (uint32_t size = 0; size <= 3; size += 3) {
+		p->world_size = size;
+		p->unranked = 2;
+		EACH(const uint32_t, rank, ranks, ARRAY_SIZE(ranks)) {
+			const bool is_one = *rank < size || *rank >= PROFILE_UNRANKED;
+
+			if (is_one)
+				ck_assert_uint_eq(
+					profile_rank_of(p, profile_rank_shown(p, *rank)), *rank);
+		}
+		ck_assert_uint_eq(profile_rank_shown(p, PROFILE_UNRANKED + 1), size + 1);
+		ck_assert_uint_eq(profile_rank_of(p, size + 2), PROFILE_NONE);
+		ck_assert_uint_eq(profile_rank_of(p, UINT32_MAX), PROFILE_NONE);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ids");
@@ -136,6 +157,7 @@ int main(void)
 	tcase_add_test(c, not_known);
 	tcase_add_test(c, in_a_job);
 	tcase_add_loop_test(c, whatever_the_order_of_nodes, 0, 2);
+	tcase_add_test(c, ranks_are_shown_and_found);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
