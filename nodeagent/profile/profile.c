@@ -221,3 +221,15 @@ const char *profile_valid(const struct profile *p)
 	fault = order_fault(p);
 	return fault ? fault : profile_lists_valid(p);
 }
+
+/* Unranked processes come last; a helper of a rank has called no MPI. */
+uint32_t profile_other_ranks(const struct profile *p)
+{
+	const struct profile_rank_time *t = p->rank_times;
+	uint32_t n = 0;
+
+	for (size_t i = p->n_rank_times; p->world_size && i && t[i - 1].rank >= PROFILE_UNRANKED;
+		i--)
+		n += (t[i - 1].flags & RANK_HAS_MPI) != 0;
+	return n;
+}

@@ -247,6 +247,12 @@ static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank
 	return rank >= PROFILE_UNRANKED ? p->world_size + (rank - PROFILE_UNRANKED) : rank;
 }
 
+/*
+ * Ranks of MPI jobs of the run that are not the first one, spawned or started apart; they are among
+ * the unranked processes. 0 without MPI.
+ */
+uint32_t profile_other_ranks(const struct profile *p);
+
 /* The rank of p that is printed so; PROFILE_NONE: there is none. */
 static inline uint32_t profile_rank_of(const struct profile *p, uint32_t shown)
 {

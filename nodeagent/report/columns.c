@@ -252,7 +252,7 @@ void columns_close(FILE *f, const struct report *r, struct table *t)
 
 void columns_end(FILE *f, const struct report *r, struct table *t, const char *title, bool is_sum)
 {
-	uint32_t n = r->log == REPORT_SUMMARY ? report_ranks(r->p) : r->p->ranks;
+	uint32_t n = r->log == REPORT_SUMMARY ? report_all_ranks(r->p) : r->p->ranks;
 
 	fprintf(f, "\n%s", title);
 	if (is_sum && r->run && n > 1)

@@ -74,7 +74,7 @@ static double percent_of(double part, double whole)
 static void put_run(struct digest_lines *l)
 {
 	const struct profile *p = l->p;
-	uint32_t ranks = report_ranks(p);
+	uint32_t ranks = report_all_ranks(p);
 	char *script = profile_script(p);
 	FILE *f = begin_line(l);
 

@@ -136,8 +136,8 @@ static void put_top(struct digest *d, const struct report *r, const uint32_t *me
 	}
 }
 
-/* Ranks that share the work: without MPI, processes may be programs of any kind. */
-static uint32_t members_of(const struct profile *p)
+/* Of the first job, as they share work: without MPI, processes may be programs of any kind. */
+static uint32_t ranks_of(const struct profile *p)
 {
 	return p->world_size && p->ranks > p->unranked ? p->ranks - p->unranked : 1;
 }
@@ -164,9 +164,21 @@ static uint32_t slowest_of(
 	return rank;
 }
 
-static struct digest_imbalance imbalance_of(const struct report *r, const uint32_t *members,
-	const struct report_group *g, uint32_t ranks)
+/* Processes that the time of a function is shared by: ranks of several jobs may have called it. */
+static uint32_t members_of(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
 {
+	uint32_t n = ranks_of(r->p);
+
+	for (size_t i = g->first; i < g->first + g->n; i++)
+		n = MAX(n, r->p->stacks[members[i]].ranks);
+	return n;
+}
+
+static struct digest_imbalance imbalance_of(
+	const struct report *r, const uint32_t *members, const struct report_group *g)
+{
+	const uint32_t ranks = members_of(r, members, g);
 	const struct profile_stack *only = &r->p->stacks[members[g->first]];
 	const uint32_t rank = slowest_of(r, members, g);
 	struct digest_imbalance im = {
@@ -218,18 +230,17 @@ static bool is_certain(const struct report *r, const uint32_t *members,
 static void put_imbalance(struct digest *d, const struct report *r, const uint32_t *members,
 	const struct report_group *groups, size_t n)
 {
-	const uint32_t ranks = members_of(r->p);
 	double most = WORTH_RUN * 1e9 * r->p->runtime_s;
 
 	d->imbalance.name = PROFILE_NONE;
-	for (size_t i = 0; ranks > 1 && i < n; i++) {
+	for (size_t i = 0; ranks_of(r->p) > 1 && i < n; i++) {
 		struct digest_imbalance im;
 
 		if (digest_part(r, members[groups[i].first]) != DIGEST_COMPUTING)
 			continue;
-		im = imbalance_of(r, members, &groups[i], ranks);
+		im = imbalance_of(r, members, &groups[i]);
 		if (costs(&im) <= most ||
-			(double)im.max_ns * ranks < WORTH_MEAN * (double)im.sum_ns ||
+			(double)im.max_ns * im.members < WORTH_MEAN * (double)im.sum_ns ||
 			!is_certain(r, members, &groups[i], &im))
 			continue;
 		most = costs(&im);
@@ -240,11 +251,10 @@ static void put_imbalance(struct digest *d, const struct report *r, const uint32
 struct digest_imbalance digest_imbalance(
 	const struct report *r, const uint32_t *members, const struct report_group *g)
 {
-	const uint32_t ranks = members_of(r->p);
-
-	if (ranks < 2 || !g->excl_ns || digest_part(r, members[g->first]) == DIGEST_OUTSIDE)
+	if (ranks_of(r->p) < 2 || !g->excl_ns ||
+		digest_part(r, members[g->first]) == DIGEST_OUTSIDE)
 		return (struct digest_imbalance){.name = PROFILE_NONE};
-	return imbalance_of(r, members, g, ranks);
+	return imbalance_of(r, members, g);
 }
 
 struct late {

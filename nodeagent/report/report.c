@@ -455,6 +455,11 @@ uint32_t report_ranks(const struct profile *p)
 	return p->world_size ? p->world_size : p->ranks;
 }
 
+uint32_t report_all_ranks(const struct profile *p)
+{
+	return report_ranks(p) + profile_other_ranks(p);
+}
+
 int report_write(const char *dir, const struct result *file,
 	void (*fill)(FILE *f, const struct report *r, const void *ctx), const struct report *r,
 	const void *ctx, char **error)

@@ -118,8 +118,10 @@ double report_imbalance(const struct report *r, uint32_t stack, uint32_t *rank);
 uint32_t report_imbalance_rank(const struct report *r, uint32_t stack);
 /* The end of a process: "exited 0", "signal 9 (Killed)" ...; the caller frees. */
 char *report_end(const struct profile_process *process);
-/* The number of ranks that all logs and JSON print: of the MPI job, else of processes. */
+/* The size of the first MPI job, else the number of processes. */
 uint32_t report_ranks(const struct profile *p);
+/* With the ranks of other MPI jobs: sums are over so many, and means by it. */
+uint32_t report_all_ranks(const struct profile *p);
 
 /* All functions of one shown name. */
 struct report_group {

@@ -15,12 +15,15 @@
 static void summary_lines(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
+	const uint32_t others = profile_other_ranks(p);
 
 	fputc('\n', f);
 	if (p->world_size) {
 		section_number(f, "Nr. of MPI ranks:", p->world_size);
-		if (p->unranked)
-			section_number(f, "Nr. of other processes:", p->unranked);
+		if (others)
+			section_number(f, "   in other MPI jobs:", others);
+		if (p->unranked > others)
+			section_number(f, "Nr. of other processes:", p->unranked - others);
 	} else {
 		section_number(f, "Nr. of processes:", p->ranks);
 	}

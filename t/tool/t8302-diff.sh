@@ -40,6 +40,12 @@ test_expect 'times are means over the ranks of each job' '
 	is "4 3" "$(jq -r "\"\(.a.runtime_s) \(.b.runtime_s)\"" d.json)"
 	is "4 8" "$(row d.json "solve<main<init" "\"\(.calls_a) \(.calls_b)\"")"'
 
+test_expect 'ranks of further jobs of a run count, as their time does' '
+	sed "s/\"ranks\":8,/\"ranks\":6,\"other_ranks\":2,/" b.json >jobs.json
+	"$VFTR" diff -j a.json jobs.json >d.json
+	is "4 8" "$(jq -r "\"\(.a.ranks) \(.b.ranks)\"" d.json)"
+	is "2 1.1 -0.9" "$(row d.json "solve<main<init" "\"\(.a_s) \(.b_s) \(.diff_s)\"")"'
+
 test_expect 'or sums, or inclusive' '
 	"$VFTR" diff -j -p job a.json b.json >d.json
 	is "8 8.8 10" "$(row d.json "solve<main<init" "\"\(.a_s) \(.b_s) \(.diff_percent)\"")"

@@ -279,9 +279,9 @@ static void pass_all(struct flow *f)
 static double own_excess(const struct profile *p, const struct state *at)
 {
 	const struct profile_stack *s = at->stack == PROFILE_NONE ? NULL : &p->stacks[at->stack];
-	const uint32_t ranks = report_ranks(p);
+	const uint32_t ranks = s ? MAX(report_ranks(p), s->ranks) : 0;
 
-	if (!s || !ranks || s->rank_max != at->rank)
+	if (!ranks || s->rank_max != at->rank)
 		return NAN;
 	return (double)s->excl_max_ns - (double)s->excl_ns / ranks;
 }

@@ -25,7 +25,8 @@ struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ran
 
 	for (uint32_t i = 0; i < facts->p->n_stacks; i++) {
 		const struct profile_stack *s = &facts->p->stacks[i];
-		const double own_s = s_of(s->excl_max_ns), mean_s = s_of(s->excl_ns) / ranks;
+		const double own_s = s_of(s->excl_max_ns);
+		const double mean_s = s_of(s->excl_ns) / MAX(ranks, s->ranks);
 
 		if (s->rank_max != rank || own_s - mean_s <= most ||
 			digest_part(facts->r, i) != DIGEST_COMPUTING ||

@@ -85,7 +85,7 @@ bool look_small_messages(const struct facts *facts, struct finding *f)
 	prove_seconds(f, "t_s", s_of(ns));
 	prove_seconds(f, "t_late_s", late_s);
 	prove_ratio(f, "messages_per_s_and_rank",
-		p->runtime_s > 0.0 ? (double)messages / p->runtime_s / report_ranks(p) : NAN);
+		p->runtime_s > 0.0 ? (double)messages / p->runtime_s / report_all_ranks(p) : NAN);
 	return true;
 }
 
@@ -168,7 +168,7 @@ bool look_start_end(const struct facts *facts, struct finding *f)
 			strstr(p->names[p->stacks[i].name], "inalize"))
 			end_ns += p->stacks[i].excl_ns;
 	f->seconds = s_of(facts->d.part_ns[DIGEST_MPI_ENDS]);
-	if (f->seconds < USUAL_ENDS_S * report_ranks(p))
+	if (f->seconds < USUAL_ENDS_S * report_all_ranks(p))
 		return false;
 	finding_say(f, "MPI_Init and MPI_Finalize take %s, %s of it at the end.",
 		amount_of(facts, f->seconds).text, quantity_seconds(s_of(end_ns)).text);

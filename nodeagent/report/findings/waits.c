@@ -82,7 +82,7 @@ void prove_waited(struct finding *f, const struct facts *facts, const struct wai
 static bool stands_out(const struct facts *facts, const struct late *late, uint64_t all_ns)
 {
 	return late->rank != PROFILE_ELSEWHERE &&
-	       (double)late->cost_ns * report_ranks(facts->p) >= STANDS_OUT * (double)all_ns;
+	       (double)late->cost_ns * report_all_ranks(facts->p) >= STANDS_OUT * (double)all_ns;
 }
 
 static bool is_by_chains(const struct late *late)
@@ -118,7 +118,7 @@ bool look_late_rank(const struct facts *facts, struct finding *f)
 {
 	const struct late late = facts->latest.at_end;
 	const uint64_t all_ns = facts->latest.all_ns;
-	const uint32_t ranks = report_ranks(facts->p);
+	const uint32_t ranks = report_all_ranks(facts->p);
 	struct waited w;
 	struct culprit c;
 	char *where;

@@ -49,6 +49,8 @@ static void write_run(struct json *j, const struct report *r)
 	json_uint(j, "ranks", report_ranks(p));
 	json_uint(j, "processes", p->ranks);
 	json_uint(j, "unranked", p->unranked);
+	if (profile_other_ranks(p))
+		json_uint(j, "other_ranks", profile_other_ranks(p));
 	json_uint(j, "threads", p->threads);
 	json_uint(j, "nodes", p->n_agents);
 	json_real(j, "runtime_s", p->runtime_s);

@@ -106,7 +106,7 @@ static void print_excess(FILE *f, const struct main_loop *l)
 static void print_loop(FILE *f, const struct report *r, const struct main_loop *l)
 {
 	char *path = report_short_path(r, l->stack, 3, COLUMN_NAME);
-	const uint32_t ranks = report_ranks(r->p);
+	const uint32_t ranks = MAX(report_all_ranks(r->p), l->ranks);
 	const char *one = r->p->world_size ? "rank" : "process",
 		   *many = r->p->world_size ? "ranks" : "processes";
 

@@ -173,8 +173,8 @@ static void read_members(struct reading *r)
 			if (json_in_uint(j) != VERSION)
 				json_in_fail(j, "a version of the format that this vftr is too "
 						"old or too new for");
-		} else if (!strcmp(key, "ranks")) {
-			r->p->ranks = json_in_uint(j);
+		} else if (!strcmp(key, "ranks") || !strcmp(key, "other_ranks")) {
+			r->p->ranks += json_in_uint(j);
 		} else if (!strcmp(key, "processes")) {
 			processes = json_in_uint(j);
 		} else if (!strcmp(key, "unranked")) {

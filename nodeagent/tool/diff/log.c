@@ -368,7 +368,9 @@ static void read_line(struct log *l)
 	else if (begins(s, "Nr. of MPI ranks:") || begins(s, "Nr. of processes:")) {
 		l->p->ranks = strtoull(strchr(s, ':') + 1, NULL, 10);
 		l->p->has_no_mpi = begins(s, "Nr. of processes:");
-	} else if (begins(s, "Total runtime:"))
+	} else if (begins(s, "in other MPI jobs:"))
+		l->p->ranks += strtoull(strchr(s, ':') + 1, NULL, 10);
+	else if (begins(s, "Total runtime:"))
 		l->p->runtime_s = strtod(strchr(s, ':') + 1, NULL);
 	else if (begins(s, formula) && !strstr(s, "\"deviation\""))
 		l->deviations = false;

@@ -109,7 +109,7 @@ static void take_profile(struct diff_profile *to, const struct profile *p)
 	for (size_t i = 0; i < p->n_names; i++)
 		shown[i] = names_lookup(names, p->names[i])->shown;
 	to->kind = "node profile";
-	to->ranks = p->world_size ? p->world_size : p->ranks;
+	to->ranks = p->world_size ? p->world_size + profile_other_ranks(p) : p->ranks;
 	to->has_no_mpi = !p->world_size;
 	to->runtime_s = p->runtime_s;
 	to->tags = p->n_starts && p->starts->tags ? xstrdup(p->starts->tags) : NULL;

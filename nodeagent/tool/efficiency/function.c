@@ -84,6 +84,7 @@ static void balance_of(struct function_time *t, const struct report *r, const st
 	if (im.name == PROFILE_NONE)
 		return;
 	t->mean_s = 1e-9 * (double)im.sum_ns / im.members;
+	/* of several paths both are bounds */
 	t->max_s = fmax(t->mean_s, 1e-9 * (double)im.max_ns);
 	t->balance = t->mean_s / t->max_s;
 	t->rank_max = im.rank;
@@ -140,7 +141,7 @@ static int add_run(struct function_runs *all, char *path)
 	one->path = path;
 	one->name = run_short_name(path);
 	one->run = scaling_of(&run.r);
-	one->run.ranks = one->run.threads = fmax(1.0, report_ranks(run.p));
+	one->run.ranks = one->run.threads = fmax(1.0, report_all_ranks(run.p));
 	if (efficiency_of(run.p, &e)) {
 		one->run.threads = e.threads;
 		one->run.useful_s = e.all_useful_s;

@@ -42,7 +42,7 @@ static bool parameter_of(
 	char *text, *end;
 	bool is_right;
 
-	*p = report_ranks(run->p);
+	*p = report_all_ranks(run->p);
 	if (!r->parameter)
 		return true;
 	text = tag_of(run->p, r->parameter);
@@ -201,7 +201,7 @@ static int add_run(struct models *m, const struct model_request *r, char *path, 
 
 	if (status == 2)
 		return status;
-	one.ranks = report_ranks(run.p);
+	one.ranks = report_all_ranks(run.p);
 	if (one.ranks > 0 && parameter_of(&run, path, r, &one.p)) {
 		warn_of_lost(&run, path);
 		find_values(&f, &run.r, r->by_path);

@@ -290,7 +290,7 @@ static void print_json(const struct show_rows *rows, const struct show_columns *
 	json_string(&j, "format", "vftr-show");
 	json_uint(&j, "version", 1);
 	json_string(&j, "run", rows->run->name);
-	json_uint(&j, "ranks", report_ranks(p));
+	json_uint(&j, "ranks", report_all_ranks(p));
 	json_real(&j, "runtime_s", p->runtime_s);
 	json_seconds(&j, "t_excl_s", rows->all_excl_ns);
 	json_uint(&j, rows->by_path ? "call_paths" : "functions", rows->all);

@@ -226,7 +226,7 @@ void run_close(struct run *run)
 
 char *run_headline(const struct run *run)
 {
-	const uint32_t ranks = report_ranks(run->p);
+	const uint32_t ranks = report_all_ranks(run->p);
 
 	return xasprintf("%s: %u %s, %.3f s%s", run->name, ranks,
 		one_or_many(ranks, "process", run->p->world_size ? "ranks" : "processes"),

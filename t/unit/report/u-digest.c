@@ -112,6 +112,43 @@ START_TEST(of_ranks)
 }
 END_TEST
 
+/* The same of two jobs of 2 ranks, one after the other, and a helper that has called no MPI. */
+START_TEST(of_two_jobs)
+{
+	cJSON *json;
+	char *log;
+
+	ring();
+	p->world_size = 2;
+	p->unranked = 3;
+	p->ranks = p->threads = 5;
+	for (uint32_t i = 0; i < p->n_stacks; i++) {
+		struct profile_stack *s = &p->stacks[i];
+
+		s->rank_min = s->rank_min < 2 ? s->rank_min : PROFILE_UNRANKED + s->rank_min - 2;
+		s->rank_max = s->rank_max < 2 ? s->rank_max : PROFILE_UNRANKED + s->rank_max - 2;
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		*ADD_ELEMENT(p, rank_times) = (struct profile_rank_time){.threads = 1,
+			.team_threads = 1,
+			.rank = PROFILE_UNRANKED + i,
+			.flags = i < 2 ? RANK_HAS_MPI : 0};
+	make();
+	has(text, "app: 4 ranks, 1.50 s\n");
+	has(text, "  imbalance: compute: rank 3 works 2.1 x the mean (840 ms; least 200 ms on rank "
+		  "0)");
+	log = summary();
+	has(log, "\nNr. of MPI ranks:            2\n   in other MPI jobs:        2\n"
+		 "Nr. of other processes:      1\n");
+	has(log, "\nFunctions (sum over 4 ranks)\n");
+	free(log);
+	json = parsed();
+	ck_assert_double_eq(number(json, "ranks"), 2);
+	ck_assert_double_eq(number(json, "other_ranks"), 2);
+	cJSON_Delete(json);
+}
+END_TEST
+
 START_TEST(of_one_process)
 {
 	uint32_t init = add(PROFILE_NONE, "init", 100, 0, 100, 0, 100, 1);
@@ -682,7 +719,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {of_ranks, of_one_process, of_nothing,
+	const TTest *const tests[] = {of_ranks, of_two_jobs, of_one_process, of_nothing,
 		of_nothing_with_a_warning, of_stack_samples, of_counted_functions,
 		of_a_rank_that_alone_works, of_few_samples, of_many_samples,
 		of_a_guess_for_each_rank, of_several_paths, of_a_recursive_caller, of_an_even_job,
