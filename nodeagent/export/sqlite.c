@@ -51,14 +51,16 @@ static const struct {
 
 /*
  * The tables of vftr.py that are made of several members. Where ranks of the matrix stand for
- * groups, a rank's messages are not known.
+ * groups, a rank's messages are not known; ranks of other jobs are among the unranked processes.
  */
 static const char views[] =
 	"CREATE VIEW messages AS SELECT stacks.path, mpi.* FROM mpi LEFT JOIN stacks USING (id);"
 	"CREATE VIEW pairs AS SELECT * FROM communication_matrix;"
 	"CREATE VIEW ranks AS WITH RECURSIVE known(ranks, single, host) AS (SELECT"
 	" max((SELECT value FROM run WHERE key = 'ranks'),"
-	" coalesce((SELECT max(last) + 1 FROM places), 0)),"
+	" coalesce((SELECT max(last) + 1 FROM places), 0),"
+	" coalesce((SELECT sum(value) FROM run WHERE key IN ('ranks', 'unranked')"
+	" AND EXISTS (SELECT 1 FROM run WHERE key = 'other_ranks')), 0)),"
 	" coalesce((SELECT value FROM run WHERE key = 'communication_matrix_ranks'), 1) = 1,"
 	" (SELECT CASE count(*) WHEN 1 THEN max(host) END FROM agents)),"
 	" numbers(rank) AS (SELECT 0 FROM known WHERE ranks > 0"

@@ -13,6 +13,7 @@ const char *const efficiency_doubts[DOUBTS] = {
 	[DOUBT_WINDOW] = "window",
 	[DOUBT_KILLED] = "killed_ranks",
 	[DOUBT_RANKS] = "missing_ranks",
+	[DOUBT_JOBS] = "other_jobs",
 	[DOUBT_CLOCK] = "clock",
 	[DOUBT_THREADS] = "threads",
 	[DOUBT_LOST] = "lost_calls",
@@ -109,6 +110,14 @@ static void doubt_rank(
 		add_doubt(e, DOUBT_GPU, rank);
 	if (t->lock_wait_ns && t->threads > t->team_threads)
 		add_doubt(e, DOUBT_LOCKS, rank);
+}
+
+static void doubt_jobs(struct efficiency *e, uint32_t others)
+{
+	if (!others)
+		return;
+	add_doubt(e, DOUBT_JOBS, 0);
+	e->doubtful[DOUBT_JOBS] = others;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------- */
@@ -226,6 +235,7 @@ bool efficiency_of(const struct profile *p, struct efficiency *e)
 			add_doubt(e, DOUBT_RANKS, 0);
 			e->doubtful[DOUBT_RANKS] = p->world_size - e->ranks;
 		}
+		doubt_jobs(e, profile_other_ranks(p));
 	}
 	free(m);
 	return is_known;
@@ -294,6 +304,10 @@ char *efficiency_sentence(const struct efficiency *e, enum efficiency_doubt why)
 	if (why == DOUBT_RANKS)
 		return xasprintf("the data of %" PRIu32 " %s are missing", n,
 			one_or_many(n, "rank", "ranks"));
+	if (why == DOUBT_JOBS)
+		return xasprintf("%" PRIu32 " %s not count", n,
+			one_or_many(
+				n, "rank of another MPI job does", "ranks of other MPI jobs do"));
 	if (why == DOUBT_CLOCK)
 		return xstrdup("the clocks of the nodes were not compared");
 	if (!e->is_job)

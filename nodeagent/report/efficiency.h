@@ -19,6 +19,7 @@ enum efficiency_doubt {
 	DOUBT_WINDOW,  /* a rank was not seen to leave MPI_Init or to enter MPI_Finalize */
 	DOUBT_KILLED,  /* a rank was cut off (profile_is_cut()): its window ends there */
 	DOUBT_RANKS,   /* of some ranks nothing is known */
+	DOUBT_JOBS,    /* ranks of other MPI jobs do not count */
 	DOUBT_CLOCK,   /* clocks of nodes were not compared: the longest window of a node */
 	DOUBT_THREADS, /* ends of threads do not tell what they did in the window */
 	DOUBT_LOST,    /* calls were not recorded */

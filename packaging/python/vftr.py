@@ -548,11 +548,13 @@ def _make_ranks(run):
     """
     places = list(run._tables.get("places", ()))
     try:
+        single = run.summary.get("communication_matrix_ranks", 1) == 1
         n = max([run.summary["ranks"]] + [place["last"] + 1 for place in places])
+        if run.summary.get("other_ranks"):  # of other jobs; they are among the unranked ones
+            n = max(n, run.summary["ranks"] + run.summary["unranked"])
         if not 0 <= n <= RANKS_MOST:
             raise ValueError
         hosts = _hosts(run, places, n)
-        single = run.summary.get("communication_matrix_ranks", 1) == 1
         sums = {column: [None] * n for column in _LIVES}
         sums.update({c: [0 if single else None] * n for end in _ENDS.values() for c in end})
         for process in run._tables.get("each_process", ()):

@@ -131,6 +131,8 @@ def check_hatchet(run, stacks):
 
 def ranks_of(raw):
     n = max([raw["ranks"]] + [p["last"] + 1 for p in raw["places"]])
+    if "other_ranks" in raw:
+        n = max(n, raw["ranks"] + raw["unranked"])
     rows = []
     for rank in range(n):
         hosts = [p["host"] for p in raw["places"] if p["first"] <= rank <= p["last"]]

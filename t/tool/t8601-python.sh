@@ -144,6 +144,26 @@ import json, vftr
 r = vftr.open(\"groups_all.json\").ranks
 print(json.dumps(r[0][\"sends\"]), r[0][\"rank\"])")"'
 
+for mpi in $(mpi_list_short); do
+	export mpi
+	test_expect "$mpi: two jobs in a run: each rank of both has its row, and all messages are those of one" '
+		mkdir two-$mpi && cd two-$mpi
+		traced -q -k mpi.match=true -- sh -c "$(mpirun_of $mpi) -np 4 $BIN/traffic && $(mpirun_of $mpi) -np 2 $BIN/traffic"
+		same_everywhere *_all.json .
+		python3 - <<"END"
+import vftr
+run = vftr.open(".")
+assert run.summary["ranks"] in (2, 4) and len(run.ranks) == 6, run.summary
+assert list(run.ranks.column("rank")) == list(range(6)) and all(run.ranks.column("calls"))
+for column in ("sends", "bytes_sent", "recvs", "bytes_received"):
+    assert sum(run.ranks.column(column)) == sum(run.pairs.column(column)), column
+END
+		"$VFTR" export -f sqlite . -o m.sqlite
+		is 6 "$(python3 -c "
+import sqlite3
+print(sqlite3.connect(\"m.sqlite\").execute(\"SELECT count(calls) FROM ranks\").fetchone()[0])")"'
+done
+
 test_expect 'a folder: its newest profile, with the sampling files of that run' '
 	mkdir folder
 	cp real/end/app_vm.vfd folder/new_vm.vfd

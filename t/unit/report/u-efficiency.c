@@ -214,6 +214,17 @@ START_TEST(without_mpi)
 }
 END_TEST
 
+static void of_another_job(uint32_t n)
+{
+	const uint32_t ranks = p->ranks, size = p->world_size;
+
+	for (uint32_t i = 0; i < n; i++)
+		rank(0, 50, 100)->rank = PROFILE_UNRANKED + i;
+	p->world_size = size;
+	p->unranked = n;
+	p->ranks = p->threads = ranks + n;
+}
+
 /* What is not known is said, with the first rank that it is about. */
 START_TEST(doubts)
 {
@@ -221,6 +232,7 @@ START_TEST(doubts)
 		[DOUBT_WINDOW] = "rank 1 was not seen to leave MPI_Init or to enter MPI_Finalize",
 		[DOUBT_KILLED] = "rank 2 and 1 more were cut off, and count until then",
 		[DOUBT_RANKS] = "the data of 3 ranks are missing",
+		[DOUBT_JOBS] = "2 ranks of other MPI jobs do not count",
 		[DOUBT_CLOCK] = "the clocks of the nodes were not compared",
 		[DOUBT_THREADS] = "rank 0 had threads that did other work beyond its window",
 		[DOUBT_LOST] = "rank 0 has calls that were not recorded",
@@ -242,6 +254,7 @@ START_TEST(doubts)
 	p->rank_times[2].flags = RANK_LEFT_INIT | RANK_HAS_MPI | RANK_KILLED;
 	p->rank_times[3].flags = RANK_KILLED;
 	p->rank_times[3].unknown_ns = p->rank_times[3].all_unknown_ns = 7;
+	of_another_job(2);
 	make();
 	ck_assert_uint_eq(e.doubts, (1u << DOUBTS) - 1);
 	for (unsigned i = 0; i < DOUBTS; i++) {
