@@ -61,6 +61,7 @@ struct inputs {
 	char *base, *directory; /* of the first file */
 	const char *wanted;	/* --base, or NULL */
 	char *event;		/* of the first file, as result_event_in() */
+	uint64_t run;		/* that of the first file which says it; 0: none does */
 	bool bad, other;	/* some could not be read; was of another run or event */
 	struct result_seen seen;
 };
@@ -90,6 +91,22 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 	return base;
 }
 
+/* By names; by their numbers where names do not tell: as HOST.vfd of two folders. */
+static bool is_of_another_run(const struct inputs *in, const struct vfd_facts *f, const char *base)
+{
+	const bool named = in->base && strcmp(base, in->base);
+	const bool is = named || (in->run && f->run && f->run != in->run);
+
+	if (is && named)
+		complain("these are files of several runs, `%s' and `%s': choose one with --base",
+			in->base, base);
+	else if (is)
+		complain("these are files of several runs: %s is of another one than those before; "
+			 "name the files of one",
+			f->path);
+	return is;
+}
+
 static void add_file(void *ctx, const char *path)
 {
 	struct inputs *in = ctx;
@@ -111,13 +128,9 @@ static void add_file(void *ctx, const char *path)
 		free(base);
 		return;
 	}
-	if (in->base && strcmp(base, in->base)) {
-		if (!in->other)
-			complain("these are files of several runs, `%s' and `%s': choose one "
-				 "with --base",
-				in->base, base);
-		in->other = true;
-	}
+	if (!in->other)
+		in->other = is_of_another_run(in, vfd_facts(f), base);
+	in->run = in->run ?: vfd_facts(f)->run;
 	if (in->base && !in->other && strcmp(result_event_in(basename(path)), in->event)) {
 		complain("%s is of another event than the files before: name those of one", path);
 		in->other = true;

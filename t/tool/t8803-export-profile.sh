@@ -126,6 +126,19 @@ test_expect 'a folder with sampling files gives those, with --profile the profil
 	[ ! -s err ]
 	[ -s both/branches.speedscope.json ]'
 
+test_expect 'sampling files of two runs of one program are no time line, and none is made' '
+	mkdir again
+	traced -q -k sampling.active=true -k sampling.sample_interval=0 -o again -- "$BIN/branches" 3 5
+	for names in "both again" "both/branches_*.vfd again/branches_*.vfd"; do
+		status_of 2 "$VFTR" export $names -f folded -o - >out 2>err
+		has err "several runs: again/branches_"
+		is 1 "$(wc -l <err)"
+		[ ! -s out ]
+		status_of 2 "$VFTR" critical-path $names >out 2>err
+		has err "of two runs or events"
+		[ ! -s out ]
+	done'
+
 test_expect 'what a profile cannot be is refused in one line' '
 	for f in perfetto chrome otf2 paraver vfd3; do
 		status_of 2 "$VFTR" export c -f $f 2>err

@@ -84,16 +84,20 @@ static char *key_of(const char *path)
 	return run;
 }
 
+/* By names, and by the numbers of runs, as BASE may be that of several. */
 static bool of_one_run(const struct exact *x)
 {
 	char *first = x->n_files ? key_of(vfd_facts(x->files[0])->path) : NULL;
+	uint64_t run = first ? vfd_facts(x->files[0])->run : 0;
 	bool same = first;
 
 	for (size_t i = 1; same && i < x->n_files; i++) {
-		const char *path = vfd_facts(x->files[i])->path;
+		const struct vfd_facts *f = vfd_facts(x->files[i]);
+		const char *path = f->path;
 		char *key = key_of(path);
 
-		same = !strcmp(first, key);
+		same = !strcmp(first, key) && (!run || !f->run || run == f->run);
+		run = run ?: f->run;
 		if (!same)
 			complain("%s and %s are of two runs or events: choose one with --base, or "
 				 "name the files of an event",
