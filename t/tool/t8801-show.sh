@@ -112,6 +112,18 @@ test_expect 'a folder of one run may call its files HOST.vfp; two runs are told 
 	status_of 2 "$VFTR" show c cxx 2>err
 	status_of 2 "$VFTR" show --base absent two 2>err'
 
+test_expect 'node profiles that are named twice, by links, too, count once, which is said' '
+	ln -s one last
+	for names in "one one/node1.vfp" "one last" "c c/branches_*.vfp" "last/node1.vfp one/node1.vfp"; do
+		"$VFTR" show --csv $names 2>err | cmp - x
+		is 1 "$(grep -c "is named twice, and counts once" err)"
+	done
+	cp one/node1.vfp one/node2.vfp
+	"$VFTR" show --csv one >both
+	"$VFTR" show --csv one/node1.vfp last/node2.vfp 2>err | cmp - both
+	[ ! -s err ]
+	rm one/node2.vfp'
+
 test_expect 'profiles of several nodes are added up' '
 	mkdir nodes
 	cp c/branches_*.vfp nodes/branches_a.vfp

@@ -28,18 +28,21 @@ struct search {
 	const char *base; /* or NULL */
 	struct found *found;
 	size_t n_found, cap_found;
+	struct result_seen seen;
 	bool bad;
 };
 
 static char *key_of(const char *path, const char *base, enum result_layout layout)
 {
-	char *folder, *key;
+	char *folder, *real, *key;
 
 	if (layout == LAYOUT_VFTRACE)
 		return xstrdup(base);
 	folder = file_directory(path);
-	key = xasprintf("%s/%s", folder, base);
+	real = realpath(folder, NULL); /* vftr-NAME-last is the same folder */
+	key = xasprintf("%s/%s", real ? real : folder, base);
 	free(folder);
+	free(real);
 	return key;
 }
 
@@ -49,14 +52,15 @@ static void add_file(struct search *s, const char *path, bool in_folder)
 	enum result_layout layout;
 	char *base = collate_base(path, &layout);
 
-	if (s->base ? !strcmp(s->base, base) : !in_folder || !result_is_round(base))
+	if ((s->base ? !strcmp(s->base, base) : !in_folder || !result_is_round(base)) &&
+		!result_is_repeated(&s->seen, path))
 		*LIST_ADD(s, found) = (struct found){key_of(path, base, layout), xstrdup(path)};
 	free(base);
 }
 
 static void add_folder(struct search *s, const char *path)
 {
-	const size_t before = s->n_found;
+	const size_t before = s->n_found + s->seen.n_repeated;
 	struct collate_files *sets;
 	char *error;
 	size_t n;
@@ -71,7 +75,7 @@ static void add_folder(struct search *s, const char *path)
 		for (size_t k = 0; k < sets[i].n; k++)
 			add_file(s, sets[i].paths[k], true);
 	collate_files_free(sets, n);
-	if (s->n_found > before)
+	if (s->n_found + s->seen.n_repeated > before)
 		return;
 	s->bad = true;
 	if (s->base)
@@ -205,6 +209,7 @@ int run_open(struct run *run, char **arguments, size_t n, const char *base)
 		free(s.found[i].path);
 	}
 	free(s.found);
+	result_seen_free(&s.seen);
 	if (status == 2)
 		run_close(run);
 	return status;
