@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/lists.h"
@@ -43,11 +44,13 @@ ORDER_POINTERS_BY(text_cmp, char, strcmp(x, y))
 
 ORDER_BY(set_cmp, struct collate_files, ALPHABETIC(base))
 
-/* A folder has one run where names do not tell it. */
+/* A folder, by whatever name, has one run where names of files do not tell it. */
 static bool in_one_folder(const char *a, const char *b)
 {
 	char *one = file_directory(a), *other = file_directory(b);
-	bool is = !strcmp(one, other);
+	struct stat x, y;
+	bool is = !strcmp(one, other) || (!stat(one, &x) && !stat(other, &y) &&
+						 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 
 	free(one);
 	free(other);

@@ -204,11 +204,28 @@ static bool add_argument(
 	return added > 0;
 }
 
+/* False after a message: one summary would replace another one. */
+static bool have_names(const struct request *r, const struct collate_files *sets, size_t n)
+{
+	for (size_t i = 0; r->output && i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			if (sets[i].layout != sets[k].layout || strcmp(sets[i].base, sets[k].base))
+				continue;
+			complain("%s and %s are of two runs, whose summaries have one name: name "
+				 "one "
+				 "run, or leave --output out",
+				sets[k].paths[0], sets[i].paths[0]);
+			return false;
+		}
+	return true;
+}
+
 static int collate_all(struct request *r, char **args, int n_args)
 {
 	struct collate_files *sets = NULL;
 	int status = 0, bad = 0;
 	size_t n = 0, failed = 0;
+	bool named;
 
 	r->conf[LAYOUT_VFTRACE] = cmd_load_conf(r->config, "vftrace");
 	r->conf[LAYOUT_RUN] = r->conf[LAYOUT_VFTRACE] ? cmd_load_conf(r->config, "run") : NULL;
@@ -216,13 +233,14 @@ static int collate_all(struct request *r, char **args, int n_args)
 		return 2;
 	for (int i = 0; i < n_args; i++)
 		bad += !add_argument(&sets, &n, r, args[i]);
-	for (size_t i = 0; i < n; i++) {
+	named = have_names(r, sets, n);
+	for (size_t i = 0; named && i < n; i++) {
 		int one = collate_one(r, &sets[i]);
 
 		failed += one == 2;
 		status |= one != 0;
 	}
-	if (failed == n)
+	if (!named || failed == n)
 		status = 2;
 	else if (bad)
 		status = 1;

@@ -220,7 +220,15 @@ test_expect 'tools take the folder, or the link to it' '
 	is 10 "$(calls_of again/profile.json "$LEAF")"
 	rm again/*.log again/profile.json
 	"$VFTR" diff again $L >diff
-	has diff "node profile"'
+	has diff "node profile"
+	# the summaries of two folders have one name
+	mkdir together
+	status_of 2 "$VFTR" collate -o together before $L 2>err
+	has err "are of two runs, whose summaries have one name"
+	is "" "$(ls together)"
+	"$VFTR" collate -o together $L ./$L "$(readlink $L)" 2>err
+	has err "is named twice, and counts once"
+	is 10 "$(calls_of together/profile.json "$LEAF")"'
 
 test_expect 'vftr run below vftr run is refused with the reason; stat is silent where it is to be' '
 	status_of 125 limit "$VFTR" run -q -o outer -- "$VFTR" run -o inner -- true 2>err
