@@ -19,6 +19,7 @@
 #include "nodeagent/profile/vfp.h"
 #include "nodeagent/report/output.h"
 #include "nodeagent/tool/cmd.h"
+#include "nodeagent/tool/show/run.h"
 #include "nodeagent/trace/format.h"
 
 struct source {
@@ -75,6 +76,8 @@ static bool merge_profiles(struct source *s, const struct collate_files *set)
 
 	if (c)
 		p = collate_read(set->paths, set->n, &bad, NULL, NULL);
+	if (p)
+		run_tell_mixture(p);
 	s->json = p ? tmpfile() : NULL;
 	if (p && s->json)
 		output_json(p, c, s->json);
@@ -159,11 +162,27 @@ static bool open_folder(struct source *s, const char *dir)
 
 /* ---- all -------------------------------------------------------------------------------- */
 
+/* Node profiles by their names. */
+static bool merge_files(struct source *s, char **args, int n_args)
+{
+	struct collate_files *sets = NULL;
+	bool good = false;
+	size_t n = 0;
+
+	for (int i = 0; i < n_args; i++)
+		collate_files_add(&sets, &n, NULL, xstrdup(args[i]));
+	if (n == 1)
+		good = merge_profiles(s, &sets[0]);
+	else
+		complain("%s and %s are node profiles of two runs: name those of one",
+			sets[0].paths[0], sets[1].paths[0]);
+	collate_files_free(sets, n);
+	return good;
+}
+
 static bool open_source(struct source *s, char **args, int n_args)
 {
-	struct collate_files set = {.paths = args, .n = (size_t)n_args};
 	struct stat st;
-	bool good;
 
 	if (n_args == 1 && !stat(args[0], &st) && S_ISDIR(st.st_mode))
 		return open_folder(s, args[0]);
@@ -177,10 +196,7 @@ static bool open_source(struct source *s, char **args, int n_args)
 			return false;
 		}
 	}
-	set.base = collate_base(args[0], &set.layout);
-	good = merge_profiles(s, &set);
-	free(set.base);
-	return good;
+	return merge_files(s, args, n_args);
 }
 
 int cmd_export_database(

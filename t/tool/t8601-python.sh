@@ -420,6 +420,23 @@ events = list(vftr.open(\"real/mpi\").timeline())
 times = [e[\"t_ns\"] for e in events]
 assert times == sorted(times) and {e[\"host\"] for e in events} == {\"node1\", \"node2\"}"'
 
+test_expect 'node profiles that are named twice count once, and those of two runs make no database' '
+	mkdir one two
+	cp real/end/app_vm.vfp one/vm.vfp
+	cp real/fork/app_vm.vfp two/vm.vfp
+	ln -s one last
+	one_sentence "one/vm.vfp and two/vm.vfp are node profiles of two runs" \
+		"$VFTR" export -f sqlite one/vm.vfp two/vm.vfp -o two.sqlite
+	[ ! -e two.sqlite ]
+	one_sentence "are node profiles of two runs" "$VFTR" export -f sqlite c/end_*.vfp real/fork/app_vm.vfp
+	calls() { python3 -c "
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute(\"SELECT sum(calls) FROM stacks\").fetchone()[0])" "$1"; }
+	"$VFTR" export -f sqlite one/vm.vfp -o once.sqlite
+	"$VFTR" export -f sqlite one/vm.vfp ./one/vm.vfp last/vm.vfp -o twice.sqlite 2>said
+	is 1 "$(grep -c "is named twice, and counts once" said)"
+	is "$(calls once.sqlite)" "$(calls twice.sqlite)"'
+
 test_expect 'sqlite: what it is given besides a profile is refused' '
 	one_sentence "not with --ranks" "$VFTR" export -f sqlite c --ranks 1
 	one_sentence "not with --ranks" "$VFTR" export -f sqlite c --sum

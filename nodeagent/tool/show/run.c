@@ -132,8 +132,7 @@ static bool of_one_run(const struct search *s)
 	return s->n_found > 0;
 }
 
-/* Runs of one name in one folder: a file that an earlier run left on another node. */
-static void tell_mixture(struct profile *p)
+void run_tell_mixture(struct profile *p)
 {
 	if (p->run != PROFILE_RUNS_MIXED)
 		return;
@@ -183,7 +182,7 @@ static int read_run(struct run *run, struct search *s)
 	run->c = run->p ? run_user_conf() : NULL;
 	if (!run->c)
 		return 2;
-	tell_mixture(run->p);
+	run_tell_mixture(run->p);
 	name = s->found[0].key;
 	if (strchr(name, '/'))
 		name = run->p->application ? run->p->application : "run";

@@ -38,6 +38,12 @@ struct conf *run_user_conf(void);
 int run_open(struct run *run, char **arguments, size_t n, const char *base);
 void run_close(struct run *run);
 
+/*
+ * Tells, also in its warnings, that a profile is the sum of node profiles of several runs: those of
+ * one name in a folder may be, as of a node that an earlier run had.
+ */
+void run_tell_mixture(struct profile *p);
+
 /* One line: what ran, and how long. The caller frees. */
 char *run_headline(const struct run *run);
 /* The last part of a run's path, in at most 20 columns, for the head of one. The caller frees. */
