@@ -110,6 +110,11 @@ test_expect 'a folder of one run may call its files HOST.vfp; two runs are told 
 	has err "several runs, \`branches"
 	"$VFTR" show --csv --base branches two | cmp - x
 	status_of 2 "$VFTR" show c cxx 2>err
+	has err "choose one with --base"
+	mkdir other
+	cp c/*.vfp other/node1.vfp
+	status_of 2 "$VFTR" show one other 2>err
+	has err "/one/'\'' and \`$PWD/other/'\'': name one of them"
 	status_of 2 "$VFTR" show --base absent two 2>err'
 
 test_expect 'node profiles that are named twice, by links, too, count once, which is said' '

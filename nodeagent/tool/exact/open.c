@@ -99,8 +99,7 @@ static bool of_one_run(const struct exact *x)
 		same = !strcmp(first, key) && (!run || !f->run || run == f->run);
 		run = run ?: f->run;
 		if (!same)
-			complain("%s and %s are of two runs or events: choose one with --base, or "
-				 "name the files of an event",
+			complain("%s and %s are of two runs or events: name the files of one",
 				vfd_facts(x->files[0])->path, path);
 		free(key);
 	}

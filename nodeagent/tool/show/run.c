@@ -119,14 +119,24 @@ static void add_argument(struct search *s, const char *path)
 	}
 }
 
+/* BASE of a key, which is behind the folder. */
+static const char *base_in(const char *key)
+{
+	const char *slash = strrchr(key, '/');
+
+	return slash ? slash + 1 : key;
+}
+
 static bool of_one_run(const struct search *s)
 {
 	for (size_t i = 1; i < s->n_found; i++) {
-		if (!strcmp(s->found[0].key, s->found[i].key))
+		const char *one = s->found[0].key, *other = s->found[i].key;
+
+		if (!strcmp(one, other))
 			continue;
-		complain("these are node profiles of several runs, `%s' and `%s': choose one "
-			 "with --base",
-			s->found[0].key, s->found[i].key);
+		complain("these are node profiles of several runs, `%s' and `%s': %s", one, other,
+			strcmp(base_in(one), base_in(other)) ? "choose one with --base"
+							     : "name one of them");
 		return false;
 	}
 	return s->n_found > 0;
