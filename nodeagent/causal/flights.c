@@ -116,20 +116,29 @@ bool flight_is_known(const struct flight *f, bool is_send, int64_t until)
 	return side_is_known(is_send ? &f->post : &f->send, until);
 }
 
+/* Of a call that sends and receives, and waits for both at once, the profile has the late sender.
+ */
+static bool is_longer(const struct found *best, int64_t t, enum wait_kind kind)
+{
+	return t > best->t || (t == best->t && best->line != CAUSAL_NONE &&
+				      best->kind == WAIT_LATE_RECEIVER && kind == WAIT_LATE_SENDER);
+}
+
 void flight_look(
 	struct causal *c, const struct flight *f, bool is_send, int64_t until, struct found *best)
 {
+	const enum wait_kind kind = is_send ? WAIT_LATE_RECEIVER : WAIT_LATE_SENDER;
 	const struct moment *m = is_send ? &f->post : &f->send;
 
 	if (m->progress != REACHED || m->t > until)
 		return;
 	best->k = m->k > best->k ? m->k : best->k;
-	if (m->t <= best->t || m->line == (is_send ? f->send.line : f->post.line))
+	if (!is_longer(best, m->t, kind) || m->line == (is_send ? f->send.line : f->post.line))
 		return;
 	best->t = m->t;
 	best->line = m->line;
 	best->stretches = m->stretches;
-	best->kind = is_send ? WAIT_LATE_RECEIVER : WAIT_LATE_SENDER;
+	best->kind = kind;
 	best->flight = is_send ? NULL : f;
 	best->common = m->common;
 }

@@ -496,6 +496,31 @@ START_TEST(late_receiver)
 }
 END_TEST
 
+/* MPI_Sendrecv of a pair: both parts wait until the partner comes. _i: which is told first. */
+START_TEST(late_partner)
+{
+	struct causal *c;
+
+	by_hand(2, 0);
+	for (uint32_t line = 0; line < 2; line++) {
+		const int64_t enter = line ? 20 : 100;
+
+		begins(line, 0);
+		works(line, 0, PATH_WORK);
+		calls(line, PATH_CALL, enter, 120);
+		message(line, _i == 0, !line, 7 + (line ^ (_i != 0)), 8, enter, 120);
+		message(line, _i != 0, !line, 7 + (line ^ (_i == 0)), 8, enter, 120);
+		ends(line, 130);
+	}
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(ns_of(c, CAUSAL_WAITS, WAIT_LATE_SENDER, PATH_CALL, 1), 80);
+	ck_assert_double_eq(ns_of(c, CAUSAL_LATE, WAIT_LATE_SENDER, PATH_CALL, 0), 80);
+	ck_assert_double_eq(causal_totals(c)->waits, 80);
+	causal_free(c);
+}
+END_TEST
+
 #define CHAIN 8u
 
 /* Each rank receives from the one before and sends to the next; rank 0 works 30 more. */
@@ -898,6 +923,7 @@ int main(void)
 	tcase_add_test(tc, leaves_before_last);
 	tcase_add_test(tc, completed_later);
 	tcase_add_test(tc, late_receiver);
+	tcase_add_loop_test(tc, late_partner, 0, 2);
 	tcase_add_test(tc, chain_goes_back_to_first);
 	tcase_add_test(tc, excess_is_named);
 	tcase_add_test(tc, excess_since_exchange);
