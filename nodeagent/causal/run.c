@@ -92,71 +92,20 @@ static void find_ranks(struct causal_run *run, struct vfd_file *const *files, si
 	run->n = (uint32_t)kept;
 }
 
-/* ---- spawned jobs ------------------------------------------------------------------------------
+/* ---- their numbers -----------------------------------------------------------------------------
  */
 
-static bool is_spawned(struct vfd_file *const *files, size_t n, uint64_t job)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t n_comms;
-		const struct vfd_comm *c = vfd_comms(files[i], &n_comms);
-
-		for (size_t k = 0; k < n_comms; k++)
-			if (c[k].number && c[k].link && !c[k].is_child && c[k].link_job == job)
-				return true;
-	}
-	return false;
-}
-
-/* The ranks of one job, from `first` on. */
-static uint32_t end_of_job(const struct causal_run *run, uint32_t first)
-{
-	uint32_t end = first;
-
-	while (end < run->n && run->ranks[end].job == run->ranks[first].job)
-		end++;
-	return end;
-}
-
-static bool is_before(const struct causal_rank *a, const struct causal_rank *b)
-{
-	return a->file < b->file || (a->file == b->file && a->process < b->process);
-}
-
-/* The spawned job whose first process comes next behind `last`; run->n: there is none. */
-static uint32_t next_spawned(
-	const struct causal_run *run, const bool *spawned, const struct causal_rank *last)
-{
-	uint32_t next = run->n;
-
-	for (uint32_t i = 0; i < run->n; i = end_of_job(run, i))
-		if (spawned[i] && (!last || is_before(last, &run->ranks[i])) &&
-			(next == run->n || is_before(&run->ranks[i], &run->ranks[next])))
-			next = i;
-	return next;
-}
-
-/* As in the profile: in the order of their start, and in a job in that of their ranks. */
 static void number_ranks(struct causal_run *run, struct vfd_file *const *files, size_t n)
 {
-	bool *spawned = xcalloc(run->n + 1, sizeof(*spawned));
-	int numbers = 0;
+	vfd_number_ranks(files, n);
+	for (uint32_t i = 0; i < run->n; i++) {
+		struct causal_rank *x = &run->ranks[i];
 
-	for (uint32_t i = 0, end; i < run->n; i = end) {
-		end = end_of_job(run, i);
-		spawned[i] = is_spawned(files, n, run->ranks[i].job);
-		run->n_spawned += spawned[i];
-		for (uint32_t k = i; k < end; k++) {
-			run->ranks[k].number = run->ranks[k].rank;
-			if (!spawned[i] && run->ranks[k].rank >= numbers)
-				numbers = run->ranks[k].rank + 1;
-		}
+		x->number =
+			run->without_mpi ? x->rank : vfd_rank_number(files[x->file], x->process);
+		if (!i || x[-1].job != x->job)
+			run->n_spawned += vfd_is_spawned(files, n, x->job);
 	}
-	for (uint32_t i = next_spawned(run, spawned, NULL); i < run->n;
-		i = next_spawned(run, spawned, &run->ranks[i]))
-		for (uint32_t k = i; k < end_of_job(run, i); k++)
-			run->ranks[k].number = numbers++;
-	free(spawned);
 }
 
 static struct causal *new_causal(const struct causal_run *run, struct vfd_file *const *files,

@@ -10,8 +10,7 @@ struct vfd_file;
 
 struct causal_rank {
 	int rank;   /* in its MPI_COMM_WORLD */
-	int number; /* by which it is shown: its rank; spawned ones are numbered behind all others
-		     */
+	int number; /* by which logs show it: vfd_rank_number() */
 	uint64_t job;
 	uint32_t file, process; /* number of the file, and of the process in it */
 	const char *host;	/* owned by the file */

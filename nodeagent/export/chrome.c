@@ -48,22 +48,27 @@ static void put_order(
 }
 
 /*
- * The rank, and numbers behind the ranks for processes without one. Where several have the same
- * rank, as those of two jobs, the place in the order of the processes.
+ * The rank, and numbers behind the ranks for processes without one. Where two have the same rank,
+ * as one that has become another program, the place in the order of the processes.
  */
 static uint32_t *pids_of(const struct exporter *x)
 {
 	uint32_t *pids = xcalloc(x->n_processes, sizeof(*pids)), next = 1; /* 0: of rank 0 alone */
+	struct map64 seen = {0};
 	bool unique = true;
 
-	for (size_t i = 1; i < x->n_processes; i++)
-		unique &=
-			x->processes[i].rank < 0 || x->processes[i].rank > x->processes[i - 1].rank;
-	for (size_t i = 0; i < x->n_processes; i++) {
-		if (unique && x->processes[i].rank >= 0)
-			next = (uint32_t)x->processes[i].rank;
-		pids[i] = next++;
+	EACH(const struct export_process, p, x->processes, x->n_processes) {
+		if (p->shown < 0)
+			continue;
+		unique &= !map64_find(&seen, (uint64_t)p->shown);
+		map64_add(&seen, (uint64_t)p->shown, 0);
 	}
+	map64_free(&seen);
+	for (size_t i = 0; unique && i < x->n_processes; i++)
+		next = MAX(next, (uint32_t)x->processes[i].shown + 1);
+	for (size_t i = 0; i < x->n_processes; i++)
+		pids[i] = unique && x->processes[i].shown >= 0 ? (uint32_t)x->processes[i].shown
+							       : next++;
 	return pids;
 }
 

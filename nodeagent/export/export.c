@@ -277,6 +277,48 @@ static void leave_signals(const struct actions *before)
 		raise(export_stopped());
 }
 
+ORDER_BY(by_number, int32_t, ORDER(*x, *y))
+
+/* "0-3,5": the ranks that all files have, each once; the caller frees. */
+static char *known_ranks(const struct exporter *x)
+{
+	int32_t *all = NULL;
+	size_t n = 0, cap = 0, n_processes;
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < x->n_files; i++) {
+		vfd_processes(x->files[i], &n_processes);
+		for (size_t k = 0; k < n_processes; k++)
+			if (vfd_rank_number(x->files[i], (uint32_t)k) >= 0)
+				*APPEND(all, n, cap) = vfd_rank_number(x->files[i], (uint32_t)k);
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_number);
+	for (size_t i = 0, last; i < n; i = last + 1) {
+		for (last = i; last + 1 < n && all[last + 1] <= all[last] + 1;)
+			last++;
+		text = xappend(text, "%s%d", i ? "," : "", all[i]);
+		if (all[last] > all[i])
+			text = xappend(text, "-%d", all[last]);
+	}
+	free(all);
+	return text;
+}
+
+static void fail_empty(struct exporter *x)
+{
+	char *ranks;
+
+	if (!x->options->ranks) {
+		export_fail(x, "there are no threads in these files");
+		return;
+	}
+	ranks = known_ranks(x);
+	export_fail(x, "there are no threads of ranks %s in these files, which have %s%s",
+		x->options->ranks, *ranks ? "ranks " : "no ranks", ranks);
+	free(ranks);
+}
+
 int export_run(const struct export_format *format, const struct export_options *o,
 	struct vfd_file **files, size_t n, const char *base)
 {
@@ -292,10 +334,7 @@ int export_run(const struct export_format *format, const struct export_options *
 	x.shown = isatty(STDERR_FILENO) ? 0 : -1;
 	x.steps = format->by_thread ? (unsigned)x.n_threads : format->walks;
 	if (!x.n_threads)
-		export_fail(&x,
-			o->ranks ? "there are no threads of ranks %s in these files"
-				 : "there are no threads in these files%s",
-			o->ranks ? o->ranks : "");
+		fail_empty(&x);
 	else
 		walk_and_write(&x, format, &output);
 	if (x.error) {

@@ -22,8 +22,9 @@
 struct export_process {
 	/* number: in the file; VFD_NONE: the process of threads whose own one is damaged */
 	uint32_t file, number;
-	int32_t rank; /* or -1 */
+	int32_t rank; /* in its job, or -1 */
 	uint64_t job;
+	int32_t shown; /* the number of this rank in all jobs, as logs have it; or -1 */
 	const char *host;
 	uint32_t node;			/* number of the host */
 	uint32_t id;			/* the id of its first thread */

@@ -44,8 +44,8 @@ static void put_path(struct folded *f, uint32_t node)
 	if (tree_is_group(&f->tree, node)) {
 		const struct export_process *p = &f->x->processes[n->group];
 
-		if (p->rank >= 0)
-			fprintf(f->x->out, "rank %d", p->rank);
+		if (p->shown >= 0)
+			fprintf(f->x->out, "rank %d", p->shown);
 		else
 			put_name(f->x->out, p->name);
 		return;
@@ -58,19 +58,29 @@ static void put_path(struct folded *f, uint32_t node)
 }
 
 struct place {
+	int64_t shown;
 	uint32_t group, node;
 };
 
-ORDER_BY(by_group, struct place, RISING(group) ?: RISING(node))
+ORDER_BY(by_rank, struct place, RISING(shown) ?: RISING(group) ?: RISING(node))
 
-/* The nodes in the order of the processes, whichever was seen first; the caller frees. */
+/* Processes without a rank are the last. */
+static struct place place_of(const struct tree *t, uint32_t node)
+{
+	const uint32_t group = t->nodes[node].group;
+	const int32_t shown = t->sum ? 0 : t->x->processes[group].shown;
+
+	return (struct place){shown < 0 ? INT64_MAX : shown, t->sum ? 0 : group, node};
+}
+
+/* The nodes in the order of the ranks, whichever was seen first; the caller frees. */
 static struct place *places_of(const struct tree *t)
 {
 	struct place *all = xcalloc(t->n, sizeof(*all));
 
 	for (uint32_t i = 1; i < t->n; i++)
-		all[i] = (struct place){t->sum ? 0 : t->nodes[i].group, i};
-	qsort(all + 1, t->n - 1, sizeof(*all), by_group); /* node 0 is the root */
+		all[i] = place_of(t, i);
+	qsort(all + 1, t->n - 1, sizeof(*all), by_rank); /* node 0 is the root */
 	return all;
 }
 

@@ -14,11 +14,11 @@
 
 /* ---- processes and threads -------------------------------------------------------- */
 
-static bool is_wanted_rank(const struct exporter *x, int32_t rank)
+static bool is_wanted(const struct exporter *x, int32_t shown)
 {
 	const char *ranks = x->options->ranks;
 
-	return !ranks || (rank >= 0 && rank_list_has(ranks, (unsigned)rank));
+	return !ranks || (shown >= 0 && rank_list_has(ranks, (unsigned)shown));
 }
 
 static uint32_t host_number(struct exporter *x, const char *host)
@@ -31,13 +31,13 @@ static uint32_t host_number(struct exporter *x, const char *host)
 	return (uint32_t)x->n_hosts++;
 }
 
-static char *process_name(const struct vfd_process *p, const char *host)
+static char *process_name(const struct vfd_process *p, int32_t shown, const char *host)
 {
 	const char *program = p->executable ? basename(p->executable) : "";
 	const char *blank = *program ? " " : "";
 
-	if (p->rank >= 0)
-		return xasprintf("rank %d (%s, pid %d)%s%s", p->rank, host, p->pid, blank, program);
+	if (shown >= 0)
+		return xasprintf("rank %d (%s, pid %d)%s%s", shown, host, p->pid, blank, program);
 	return xasprintf("pid %d (%s)%s%s", p->pid, host, blank, program);
 }
 
@@ -49,6 +49,7 @@ static struct export_process *add_process(struct exporter *x, uint32_t file, con
 	*p = (struct export_process){.file = file,
 		.number = VFD_NONE,
 		.rank = -1,
+		.shown = -1,
 		.host = host,
 		.node = host_number(x, host)};
 	return p;
@@ -82,17 +83,19 @@ static void add_processes(struct exporter *x, uint32_t file)
 	if (!host)
 		host = "?";
 	for (size_t i = 0; i < n; i++) {
+		const int32_t shown = vfd_rank_number(x->files[file], (uint32_t)i);
 		struct export_process *p;
 
-		if (all[i].number == VFD_NONE || !is_wanted_rank(x, all[i].rank))
+		if (all[i].number == VFD_NONE || !is_wanted(x, shown))
 			continue;
 		p = add_process(x, file, host);
 		p->number = (uint32_t)i;
 		p->rank = all[i].rank;
 		p->job = all[i].job;
-		p->name = process_name(&all[i], host);
+		p->shown = shown;
+		p->name = process_name(&all[i], shown, host);
 	}
-	for (size_t i = 0; i < n_threads && is_wanted_rank(x, -1); i++) {
+	for (size_t i = 0; i < n_threads && is_wanted(x, -1); i++) {
 		if (is_lost(x, file, &threads[i], i)) {
 			add_process(x, file, host)->name = xasprintf("(lost) (%s)", host);
 			break;
@@ -480,6 +483,7 @@ void export_model_new(struct exporter *x)
 	size_t cap = 0;
 
 	find_span(x);
+	vfd_number_ranks(x->files, x->n_files);
 	x->thread_of = xcalloc(x->n_files, sizeof(*x->thread_of));
 	x->region_of = xcalloc(x->n_files, sizeof(*x->region_of));
 	x->counter_of = xcalloc(x->n_files, sizeof(*x->counter_of));

@@ -433,7 +433,7 @@ test_expect 'wrong usage is one sentence and status 2, and nothing is made' '
 	wrong "is no time" in -f folded --from soon
 	wrong "is not before" in -f folded --from 2 --to 1
 	wrong "at .x" in -f folded --ranks 1,x
-	wrong "no threads of ranks 77" in -f folded -o x --ranks 77
+	wrong "no threads of ranks 77 in these files, which have ranks 0-3$" in -f folded -o x --ranks 77
 	wrong "three files" in -f paraver -o -
 	for folder in otf2 vfd3; do
 		wrong "a folder can.t be written to the standard output" in -f $folder -o -

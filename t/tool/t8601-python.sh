@@ -148,7 +148,7 @@ for mpi in $(mpi_list_short); do
 	export mpi
 	test_expect "$mpi: two jobs in a run: each rank of both has its row, and all messages are those of one" '
 		mkdir two-$mpi && cd two-$mpi
-		traced -q -k mpi.match=true -- sh -c "$(mpirun_of $mpi) -np 4 $BIN/traffic && $(mpirun_of $mpi) -np 2 $BIN/traffic"
+		traced -q -k mpi.match=true -k sampling.active=true -k sampling.sample_interval=0 -- sh -c "$(mpirun_of $mpi) -np 4 $BIN/traffic && $(mpirun_of $mpi) -np 2 $BIN/traffic"
 		same_everywhere *_all.json .
 		python3 - <<"END"
 import vftr
@@ -162,6 +162,18 @@ END
 		is 6 "$(python3 -c "
 import sqlite3
 print(sqlite3.connect(\"m.sqlite\").execute(\"SELECT count(calls) FROM ranks\").fetchone()[0])")"'
+	test_expect "$mpi: the time line has the ranks of both by the same numbers" '
+		cd two-$mpi
+		"$VFTR" export . -f folded -o folded
+		seq 0 5 | sed "s/^/rank /" >wanted
+		cut -d";" -f 1 folded | uniq | diff wanted -
+		"$VFTR" export . -f chrome -o chrome
+		jq -r ".traceEvents[] | select(.name == \"process_name\") |
+			\"\(.args.name | match(\"^rank ([0-9]+) .*pid ([0-9]+)\").captures | map(.string) | join(\" \")) \(.pid)\"" chrome |
+			sort >shown
+		json *_all.json ".each_process[] | \"\(.rank) \(.pid) \(.rank)\"" | sort | diff - shown
+		"$VFTR" export . --ranks 4-5 -f folded -o - | cmp - "$(grep "^rank [45];" folded >some; echo some)"
+		"$VFTR" critical-path --json --rank 5 . >json'
 done
 
 test_expect 'a folder: its newest profile, with the sampling files of that run' '

@@ -89,7 +89,7 @@ static bool is_wanted_track(const void *ctx, const struct vfd_file *f, uint32_t 
 		return false;
 	if (!c->ranks)
 		return true;
-	rank = vfd_rank(f, track);
+	rank = vfd_rank_number(f, f->threads[track].process);
 	return rank >= 0 && rank_list_has(c->ranks, (unsigned)rank);
 }
 

@@ -446,6 +446,7 @@ void vfd_close(struct vfd_file *f)
 	free(f->blocks);
 	free(f->pairs);
 	free(f->damage);
+	free(f->numbers);
 	free(f->path);
 	free(f->host);
 	free(f->application);

@@ -105,6 +105,15 @@ struct vfd_lock_wait *vfd_lock_waits(struct vfd_file *f, size_t *n);
 const struct vfd_counter *vfd_counters(const struct vfd_file *f, size_t *n);
 const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n);
 
+/*
+ * For files of one run, before they are read together: numbers the ranks of all its MPI jobs as
+ * logs do it. vfd_rank_number(): the number of a process, -1 of one that is in no job; before that,
+ * and in a run of one job, its world rank.
+ */
+void vfd_number_ranks(struct vfd_file *const *files, size_t n);
+int32_t vfd_rank_number(const struct vfd_file *f, uint32_t process);
+/* True if one of the files tells that ranks of another job have spawned this one. */
+bool vfd_is_spawned(struct vfd_file *const *files, size_t n, uint64_t job);
 /* World rank of a track's process, or -1. */
 int vfd_rank(const struct vfd_file *f, uint32_t track);
 /*
@@ -178,7 +187,7 @@ struct vfd_event {
 };
 
 struct vfd_filter {
-	const char *ranks; /* as "0,2-5"; NULL: all processes, ranks or not */
+	const char *ranks; /* vfd_rank_number(), as "0,2-5"; NULL: all processes, ranks or not */
 	uint32_t track;	   /* VFD_NONE: all */
 	bool from_set, to_set;
 	int64_t from, to;	      /* [from, to) */

@@ -109,7 +109,8 @@ struct vfd_file {
 	size_t n_sync_points, cap_sync_points;
 	uint64_t start_units, last_pair_units, end_units;
 	int64_t start_raw, last_pair_raw, zero;
-	int64_t later; /* ns that times are shifted by, of vfd_line_up() */
+	int32_t *numbers; /* of processes; NULL before vfd_number_ranks() */
+	int64_t later;	  /* ns that times are shifted by, of vfd_line_up() */
 	bool header_seen, pair_seen, zero_seen, dictionary_seen;
 	struct reader_symbols {
 		const char *module; /* text of ours */
