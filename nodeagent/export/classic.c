@@ -2,6 +2,7 @@
 /* Vftrace's own files, one per rank. */
 #include <stdlib.h>
 
+#include "nodeagent/base/util.h"
 #include "nodeagent/export/internal.h"
 #include "nodeagent/trace/dump/vftrace.h"
 
@@ -20,9 +21,29 @@ static void write_one(struct exporter *x, const struct export_process *p)
 	free(path);
 }
 
+/* The lowest rank, or without ranks the first process. */
+static const struct export_process *first_of(const struct exporter *x)
+{
+	const struct export_process *first = NULL;
+
+	EACH(const struct export_process, p, x->processes, x->n_processes)
+		if (p->number != VFD_NONE &&
+			(!first || (uint32_t)p->shown < (uint32_t)first->shown))
+			first = p;
+	return first;
+}
+
+/* Files are named by ranks of one job: others, and processes without a rank, have no name. */
+static bool has_name(const struct export_process *p, const struct export_process *first)
+{
+	if (p->number == VFD_NONE)
+		return false;
+	return p == first || (p->rank >= 0 && (!p->job || p->job == first->job));
+}
+
 void *classic_begin(struct exporter *x)
 {
-	const struct export_process *last = NULL;
+	const struct export_process *first = first_of(x);
 
 	if (x->options->span.from_set || x->options->span.to_set)
 		export_fail(x, "vfd3 files hold the whole run: --from and --to are not for them");
@@ -33,12 +54,10 @@ void *classic_begin(struct exporter *x)
 		export_progress(x, 0);
 		if (export_stopped())
 			export_fail(x, "stopped by signal %d", export_stopped());
-		/* those without a rank, and ranks of a second job, have no name there */
-		if (p->number == VFD_NONE || (last && (p->rank < 0 || p->job != last->job)))
-			continue;
-		if (!x->error)
+		if (!has_name(p, first))
+			x->n_left_out++;
+		else if (!x->error)
 			write_one(x, p);
-		last = p;
 	}
 	return x;
 }

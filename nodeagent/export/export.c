@@ -345,6 +345,8 @@ int export_run(const struct export_format *format, const struct export_options *
 		tell_interval(files, n);
 	if (!x.error && !o->quiet)
 		tell_left_out(files, n);
+	if (o->n_left_out)
+		*o->n_left_out = x.n_left_out;
 	free(x.error);
 	export_model_free(&x);
 	leave_signals(&before);

@@ -136,6 +136,8 @@ struct export_options {
 	bool sum, mangled, quiet; /* quiet: only what is wrong is said */
 	bool may_be_empty;	  /* speedscope: a result without calls is no error */
 	bool damage_told;	  /* by an earlier run */
+	size_t *n_left_out;	  /* is set to the number of processes that the format has no place
+				   * for; or NULL */
 	FILE *into;		  /* gets the output in place of a file, and stays open; or NULL */
 	size_t bytes_most;	  /* into: writing ends soon after so many bytes, as if there
 				   * were no more events; 0: no limit */
@@ -154,6 +156,7 @@ struct exporter {
 	struct export_job *jobs; /* by number; with ranks that are left out */
 	const char **hosts;
 	size_t n_processes, n_threads, n_regions, n_comms, n_counters, n_jobs, n_hosts;
+	size_t n_left_out; /* processes that the format has no place for */
 	uint64_t duration; /* ns */
 	int64_t start_unix_ns;
 

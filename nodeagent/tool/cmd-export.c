@@ -239,8 +239,10 @@ static int export_files(const struct export_format *format, struct export_option
 {
 	struct inputs in = {.wanted = o->base};
 	char *output = NULL;
+	size_t left_out = 0;
 	int status = 2;
 
+	o->n_left_out = &left_out;
 	for (int i = 0; i < n_args; i++)
 		add_argument(&in, args[i]);
 	if (in.n && !in.other) {

@@ -39,7 +39,8 @@ static char *size_text(const char *path)
 static void say_file(const struct export_format *format, const struct export_options *o,
 	struct vfd_file *const *files, size_t n)
 {
-	const bool part = o->ranks || o->span.from_set || o->span.to_set;
+	const size_t left = o->n_left_out ? *o->n_left_out : 0;
+	const bool part = o->ranks || o->span.from_set || o->span.to_set || left;
 	uint64_t threads = 0, messages = 0;
 	char *size = size_text(o->output);
 	const char *how = NULL;
@@ -59,6 +60,9 @@ static void say_file(const struct export_format *format, const struct export_opt
 		part ? "part of " : "", threads, one_or_many(threads, "thread", "threads"),
 		messages, one_or_many(messages, "message", "messages"), how ? ": " : "",
 		how ? how : "");
+	if (left)
+		complain("%zu %s no file there: Vftrace has one for each rank of one MPI job", left,
+			one_or_many(left, "process has", "processes have"));
 	free(size);
 }
 

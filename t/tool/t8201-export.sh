@@ -387,6 +387,10 @@ test_expect 'counters: --from cuts them, and Paraver adds up what is left' '
 test_expect 'vfd3: a file of Vftrace per rank' '
 	export_to vfd3 -o three
 	is "heat_0.vfd heat_1.vfd heat_2.vfd heat_3.vfd" "$(ls three | tr "\n" " " | sed "s/ \$//")"
+	has messages "wrote three (part of "
+	has messages "1 process has no file there: Vftrace has one for each rank of one MPI job"
+	export_to vfd3 -o ranked -r 0-3
+	hasnt messages "no file"
 	# an Allreduce in each of the rounds: 4 sends and 4 receives of a rank
 	ln -s "$VFTR" vftrace_vfd_dump
 	./vftrace_vfd_dump three/heat_2.vfd >dump
