@@ -72,10 +72,11 @@ test_expect 'names of programs and jobs may be anything' '
 	wait $job
 	python3 "$T/live/prometheus.py" file | grep -F "program=a \\\"b\\\\c"'
 
-test_expect 'the counts of processes that have ended stay' '
+test_expect 'the counts of processes that have ended stay, and so does the name of the program' '
 	rm -f worked seen
+	cp "$BIN/work" "$BIN/later"
 	limit "$AGENT" -q -k agent.metrics_file="$PWD/two.prom" -k agent.metrics_every_s=1 \
-		-- sh -c "touch seen; \"$BIN/work\"; \"$BIN/work\"; rm seen; \"$BIN/work\"" &
+		-- sh -c "touch seen; \"$BIN/work\"; \"$BIN/work\"; rm seen; \"$BIN/later\"" &
 	job=$!
 	wait_for 120 "grep -q \"^vftr_processes_ended_total{.*} 2\" two.prom"
 	copied two.prom
@@ -83,6 +84,8 @@ test_expect 'the counts of processes that have ended stay' '
 	wait $job
 	python3 "$T/live/prometheus.py" file >series
 	n=$(value vftr_calls_total "" | sed "s/\..*//")
-	[ "$n" -gt 402 ] && [ "$n" -le 603 ]'
+	[ "$n" -gt 402 ] && [ "$n" -le 603 ]
+	# a series stays the same one when other programs come
+	is "$(wc -l <series)" "$(grep -c "program=work" series)"'
 
 done_testing

@@ -146,20 +146,25 @@ static void put_label(FILE *f, const char *name, const char *value)
 	fputc('"', f);
 }
 
+/* Of the process that came first, so that a label stays as processes come: they are added in front.
+ */
 static const char *program_of(const struct metrics *m)
 {
-	const struct process *p = m->host->processes;
-	const char *slash = p && p->executable ? strrchr(p->executable, '/') : NULL;
+	const char *path = "", *slash;
 
-	return slash ? slash + 1 : "";
+	for (const struct process *p = m->host->processes; p; p = p->next)
+		path = p->greeted && p->executable ? p->executable : path;
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
 }
 
-static void put_series(FILE *f, const struct metrics *m, const struct family *of, unsigned i)
+static void put_series(
+	FILE *f, const struct metrics *m, const char *program, const struct family *of, unsigned i)
 {
 	fprintf(f, "%s{", of->name);
 	put_label(f, "job_id", m->job);
 	fputc(',', f);
-	put_label(f, "program", program_of(m));
+	put_label(f, "program", program);
 	if (of->label) {
 		fprintf(f, ",%s=\"", of->label);
 		of->put_label(f, i);
@@ -170,10 +175,12 @@ static void put_series(FILE *f, const struct metrics *m, const struct family *of
 
 static void write_families(FILE *f, const struct metrics *m)
 {
+	const char *program = program_of(m);
+
 	EACH(const struct family, of, families, ARRAY_SIZE(families)) {
 		fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", of->name, of->help, of->name, of->type);
 		for (unsigned i = 0; i < (of->label ? of->n : 1); i++)
-			put_series(f, m, of, i);
+			put_series(f, m, program, of, i);
 	}
 }
 
