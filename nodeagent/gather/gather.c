@@ -337,6 +337,7 @@ static void describe(struct host *host, const struct process *p, struct profile_
 	struct replay_counts c = process_counts(p);
 	const struct cpu_used cpu =
 		cpu_used_since(p->ended ? p->cpu : cpu_used(p->pid), p->cpu_before);
+	const uint64_t runtime_ns = clocks_ns(&host->clocks, p->end_ticks - p->start_ticks);
 
 	*d = (struct profile_process){.rank = shown_rank(p),
 		.pid = p->pid,
@@ -347,7 +348,7 @@ static void describe(struct host *host, const struct process *p, struct profile_
 		.threads = p->threads_ever,
 		.started_s = 1e-9 * (double)clocks_ns(&host->clocks,
 					    p->connected_ticks - host->first_start_ticks),
-		.runtime_s = 1e-9 * (double)clocks_ns(&host->clocks, p->end_ticks - p->start_ticks),
+		.runtime_s = 1e-9 * (double)runtime_ns,
 		.records = c.records,
 		.calls = c.calls,
 		.lost_calls =
@@ -357,7 +358,8 @@ static void describe(struct host *host, const struct process *p, struct profile_
 		.open_frames = c.open,
 		.ring_bytes = p->ring_bytes_most,
 		.cpu_ns = cpu.cpu,
-		.queued_ns = cpu.queued,
+		/* counted since it has connected, which may be long before it begins */
+		.queued_ns = MIN(cpu.queued, runtime_ns),
 		.quarantined = p->quarantined ? xstrdup(p->quarantined) : NULL};
 }
 

@@ -353,10 +353,25 @@ START_TEST(without_mpi)
 }
 END_TEST
 
+/* It has waited for a CPU for 3 ms since it connected, and has begun 2 ms before its end. */
+START_TEST(queued_before_it_began)
+{
+	struct process *p = start(0, 1, 1, false);
+
+	p->cpu_before = (struct cpu_used){.cpu = 1000, .queued = 500};
+	p->cpu = (struct cpu_used){.cpu = 101000, .queued = 3000500};
+	gather_all();
+	ck_assert_uint_eq(profile->processes[0].queued_ns, 2000000);
+	ck_assert_uint_eq(profile->cpu.queued_ns, 2000000);
+	ck_assert_uint_eq(profile->cpu.most_queued_ns, 2000000);
+	ck_assert_uint_le(profile->cpu.queued_wall_ns, 2000000);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {
-		two_ranks, nested_functions, spawned_jobs, files_and_places, without_mpi};
+	const TTest *const tests[] = {queued_before_it_began, two_ranks, nested_functions,
+		spawned_jobs, files_and_places, without_mpi};
 	Suite *s = suite_create("gather");
 	TCase *c = tcase_create("gather");
 
