@@ -46,7 +46,8 @@ static const char usage[] =
 
 static void stop(int number)
 {
-	(void)number; /* accept() returns */
+	(void)number;
+	serve_stop();
 }
 
 static bool is_run(const char *path)

@@ -79,6 +79,23 @@ test_expect 'a file is handed over as it is; nonsense does not end the server, a
 	wait $served || :
 	has said "stopped by a signal"'
 
+test_expect 'a signal ends it while a page is fetching the file, too' '
+	truncate -s 64M long.pftrace
+	serving -n long.pftrace
+	python3 -c "
+import signal, socket, sys
+s = socket.create_connection((\"127.0.0.1\", 9001))
+s.sendall((\"GET %s HTTP/1.1\r\nOrigin: %s\r\nHost: %s\r\n\r\n\" % tuple(sys.argv[1:])).encode())
+s.recv(1000)
+open(\"stalled\", \"w\")
+signal.pause()" "$(cat path)" $PAGE $HERE &
+	client=$!
+	wait_for 30 "[ -e stalled ]"
+	kill -TERM $(pgrep -P $served)
+	status_of 2 wait $served
+	kill $client
+	is "vftr: open: the page did not fetch it: stopped by a signal" "$(cat said)"'
+
 cat >"$PWD/viewer" <<-"EOF"
 	#!/bin/sh
 	printf '%s\n' "$@" >seen

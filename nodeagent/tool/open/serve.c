@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,20 @@
 #include "nodeagent/base/util.h"
 
 #define REQUEST_BYTES 16384u
+
+/* For serve_stop() in a handler of a signal. */
+static volatile sig_atomic_t stopped, listener = -1;
+
+/* accept() returns, also if it is called only after this. */
+void serve_stop(void)
+{
+	const int error = errno;
+
+	stopped = 1;
+	if (listener >= 0)
+		shutdown(listener, SHUT_RDWR);
+	errno = error;
+}
 
 int serve_listen(uint16_t port)
 {
@@ -137,7 +152,8 @@ static bool send_file(int fd, const struct served *s)
 	off_t at = 0;
 
 	while ((uint64_t)at < s->bytes)
-		if (sendfile(fd, s->file, &at, s->bytes - (uint64_t)at) <= 0)
+		/* a call that a signal has ended may have sent a part */
+		if (stopped || sendfile(fd, s->file, &at, s->bytes - (uint64_t)at) <= 0)
 			return false;
 	return true;
 }
@@ -170,12 +186,14 @@ int serve_once(int listening, const struct served *s)
 {
 	const struct timeval silent = {.tv_sec = SERVE_SILENT_S};
 	bool done = false;
+	int error = 0;
 
-	while (!done) {
+	listener = listening;
+	while (!done && !error && !stopped) {
 		int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd < 0 && errno != ECONNABORTED)
-			return -errno;
+		if (fd < 0)
+			error = errno == ECONNABORTED ? 0 : -errno;
 		if (fd < 0)
 			continue;
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silent, sizeof(silent));
@@ -184,5 +202,6 @@ int serve_once(int listening, const struct served *s)
 		shutdown(fd, SHUT_WR);
 		close(fd);
 	}
-	return 0;
+	listener = -1;
+	return done ? 0 : stopped ? -EINTR : error;
 }

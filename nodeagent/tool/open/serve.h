@@ -22,8 +22,9 @@ struct served {
 int serve_listen(uint16_t port);
 /*
  * Answers requests until the whole file was fetched once. Returns 0, or -errno of accept(); -EINTR:
- * a handler of a signal ran.
+ * serve_stop() was called, by a handler of a signal, also before.
  */
 int serve_once(int listening, const struct served *s);
+void serve_stop(void);
 
 #endif
