@@ -12,6 +12,7 @@
 #include "nodeagent/symbols/names.h"
 #include "nodeagent/agent/snapshot.h"
 #include "nodeagent/live/sample/standstill.h"
+#include "nodeagent/net/transport.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/session/session.h"
 #include "nodeagent/process/names.h"
@@ -21,10 +22,13 @@
 
 #define STOP_S 0.5 /* how often the stop file is looked for */
 #define LOOKS  4   /* in agent.deadlock_s */
-#define LATE_S 0.5 /* another snapshot is being written: how often it is asked whether it is done  \
-		    */
+#define LATE_S                                                                                     \
+	0.5 /* another snapshot is being written: how often it is asked whether it is done         \
+	     */
 #define FRAMES 256
-#define MIX    0x9e3779b97f4a7c15u
+/* Who is asked to end, and does not, is killed by then: 30 s after SIGTERM with Slurm's default. */
+#define KILLED_WITHIN_S 35.0
+#define MIX		0x9e3779b97f4a7c15u
 
 /* What was seen at the last looks; times in raw ns. */
 struct deadlock {
@@ -127,13 +131,13 @@ void deadlock_write_stacks(struct agent *a)
 	FILE *f;
 	int error;
 
-	say_where_stacks_are(a, false); /* in the logs of this copy, too */
 	older_results_of_stacks(&a->host);
 	error = write_begin(&f, &tmp, path);
 	if (error) {
 		complain("%s: %s", path, strerror(-error));
 		return;
 	}
+	say_where_stacks_are(a, false); /* in the logs of this copy, too */
 	for (const struct process *p = a->host.live; p; p = p->next_live) {
 		for (size_t i = 0; p->greeted && !p->ended && i < p->n_threads; i++) {
 			char *text = p->threads[i] ? stack_text(a, p->threads[i]) : NULL;
@@ -153,14 +157,22 @@ void deadlock_write_stacks(struct agent *a)
 void deadlock_note(struct agent *a)
 {
 	const int signal = a->asked_to_end;
-	char *text = signal && a->host.n_live ? standstill_text(&a->host) : NULL;
+	bool deadlock = false;
+	char *text = signal && a->host.n_live ? standstill_text(&a->host, &deadlock) : NULL;
 
-	a->asked_to_end = 0;
-	if (!text)
+	if (!signal)
 		return;
-	free(a->standstill);
-	a->standstill = xasprintf("as SIG%s came, %s", sigabbrev_np(signal), text);
+	a->asked_to_end = 0;
+	a->asked_at = clock_raw_ns();
+	a->has_deadlock = deadlock;
+	free(a->standstill); /* the program went on after an earlier signal */
+	a->standstill = text ? xasprintf("as SIG%s came, %s", sigabbrev_np(signal), text) : NULL;
 	free(text);
+}
+
+bool deadlock_was_asked(const struct agent *a)
+{
+	return a->asked_at && 1e-9 * (double)(clock_raw_ns() - a->asked_at) < KILLED_WITHIN_S;
 }
 
 static bool ended_badly(const struct process *p)
@@ -175,8 +187,11 @@ bool deadlock_tell(struct agent *a)
 
 	for (const struct process *p = a->host.processes; a->standstill && p; p = p->next)
 		is_told |= ended_badly(p);
-	if (is_told)
-		host_warn(&a->host, true, "%s", a->standstill);
+	is_told &= deadlock_was_asked(a);
+	if (is_told) /* each of many nodes may have to tell: the others do in the logs only */
+		host_warn(&a->host,
+			a->has_deadlock && (!a->host.transport || !a->host.transport->rank), "%s",
+			a->standstill);
 	free(a->standstill);
 	a->standstill = NULL;
 	return is_told;

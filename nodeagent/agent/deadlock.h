@@ -25,6 +25,8 @@ void deadlock_report(struct agent *a);
 void deadlock_write_stacks(struct agent *a);
 /* If a->asked_to_end is set: notes what the processes hang in as that signal has come, once. */
 void deadlock_note(struct agent *a);
+/* Whether such a signal came so short a time ago that it may be the cause of their end. */
+bool deadlock_was_asked(const struct agent *a);
 /*
  * To be called when they have ended: warns of what was noted, unless they ended well all the same.
  * True: it has warned.

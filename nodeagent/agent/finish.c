@@ -139,6 +139,7 @@ static void leave_processes(struct agent *a)
 				"what it did later is not in the profile",
 				process_name(p));
 	}
+	left = deadlock_was_asked(a) ? left : 0; /* else the command has ended without them */
 	if (left)
 		host_warn(&a->host, false,
 			"the run was ended while %u %s: what happened later is not in the profile",

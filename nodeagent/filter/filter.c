@@ -97,9 +97,11 @@ static void free_process(struct process *p)
 	p->filtered = NULL;
 }
 
+/* A pattern such as *free* may be meant for functions of the program. */
 static bool is_of_mpi(const char *pattern)
 {
-	return ANY(i, vftr_mpi_n, !fnmatch(pattern, vftr_mpi_names[i], 0));
+	return !strncmp(pattern, "MPI_", 4) &&
+	       ANY(i, vftr_mpi_n, !fnmatch(pattern, vftr_mpi_names[i], 0));
 }
 
 static void warn_of(struct host *host, const char *key, const struct patterns *p)

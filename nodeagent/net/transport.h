@@ -16,7 +16,7 @@
  * the same.
  */
 #define TRANSPORT_MAGIC	    "vftrpeer"
-#define TRANSPORT_VERSION   9
+#define TRANSPORT_VERSION   10
 #define TRANSPORT_ORDER	    0x01020304u /* as this machine stores it: others see another one */
 #define TRANSPORT_ANY	    (-1)
 #define TRANSPORT_TAG_MAX   1000

@@ -96,7 +96,8 @@ const struct profile_bad_end *first_end(const struct profile *p)
 
 static bool is_worker_let_go(const struct profile *p, const struct profile_process *d)
 {
-	return d->outlived && (d->exit_status == SIGTERM || d->exit_status == SIGKILL) &&
+	/* SIGKILL may be of the kernel, for want of memory */
+	return d->outlived && d->exit_status == SIGTERM &&
 	       !(p->world_size && d->rank < PROFILE_UNRANKED);
 }
 

@@ -24,7 +24,7 @@ const struct profile_bad_end *first_end(const struct profile *p);
 
 /*
  * The first of dead[] that counts as a bad end, and in *n how many do; NULL: none. A process of no
- * MPI rank that SIGTERM or SIGKILL ended while a process above it went on, and ended well, is a
+ * MPI rank that SIGTERM ended while a process above it went on, and ended well, is a
  * worker that was not needed any more.
  */
 const struct profile_process *first_death(const struct profile *p, size_t *n);

@@ -3,6 +3,7 @@
 #include "nodeagent/tool/cmd.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -118,9 +119,10 @@ static bool find_rank(const struct run *run, int64_t rank, uint32_t *late)
 	*late = WAITS_ALL;
 	if (rank < 0)
 		return true;
-	*late = profile_rank_of(run->p, (uint32_t)rank);
-	if (*late != PROFILE_NONE)
+	if (rank < n) {
+		*late = profile_rank_of(run->p, (uint32_t)rank);
 		return true;
+	}
 	if (n > 1)
 		complain("there is no rank %" PRId64 " in the run: its ranks are 0 to %" PRIu32,
 			rank, n - 1);
@@ -151,7 +153,7 @@ static int show_exact(const struct request *q, char **paths, size_t n)
 						: q->csv ? EXACT_CSV
 							 : EXACT_TEXT,
 		.most = (size_t)q->rows,
-		.rank = (int)q->rank,
+		.rank = (int)MIN(q->rank, INT_MAX),
 		.for_rank = true,
 		.waits = true};
 

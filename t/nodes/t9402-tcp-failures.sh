@@ -214,8 +214,8 @@ test_expect 'strangers: noise, oversized words and silence are refused and named
 	is 0 "$(json strange/service_all.json "[.agents[] | select(.missing)] | length")"
 	for n in 1; do
 		has strange/node$n.err "it speaks version 1 of the agents"
-		has strange/node$n.err "protocol, and this agent version 9;"
-		has strange/node$n.err "protocol, and this agent version 9;"
+		has strange/node$n.err "protocol, and this agent version 10;"
+		has strange/node$n.err "protocol, and this agent version 10;"
 		has strange/node$n.err "refused a connection from"
 		has strange/node$n.err "it is no agent"
 		has strange/service_node_node$n.log "it is no agent"

@@ -91,7 +91,7 @@ test_expect "$hellos false HELLOs at a time do not keep an agent out" '
 test_expect "... nor those of $hellos agents of version 1, and both versions are named" '
 	besieged old old $hellos 3
 	has old/0.err "it speaks version 1 of the agents"
-	has old/0.err "this agent version 9"'
+	has old/0.err "this agent version 10"'
 
 test_expect "... nor $idle connections that say nothing" '
 	besieged idle idle $idle 1

@@ -79,7 +79,9 @@ struct agent {
 	pid_t command;	      /* COMMAND, 0: none or ended */
 	int command_status;   /* as from waitpid() */
 	int asked_to_end;     /* the last signal that came and may end the processes; 0: none */
+	uint64_t asked_at;    /* raw ns: when one was looked at last; 0: never */
 	char *standstill;     /* as a signal that ends came (standstill.h), or NULL */
+	bool has_deadlock;    /* standstill tells of one */
 	uint64_t quiet_since; /* raw ns; 0: processes are attached */
 	uint64_t stop_since;  /* raw ns of told_to_stop with processes alive */
 };

@@ -7,6 +7,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/sample/stacks.h"
 #include "nodeagent/live/where/where.h"
+#include "nodeagent/process/host.h"
 
 #define PLACES_SHOWN 3
 #define FRAMES_SHOWN 3
@@ -46,7 +47,8 @@ static char *append_places(char *text, const struct where *w)
 		hang++;
 		if (shown == PLACES_SHOWN)
 			continue;
-		text = xappend(text, "%s", shown++ ? "; " : "");
+		text = xappend(text, "; ");
+		shown++;
 		text = append_place(text, p);
 	}
 	if (hang > shown)
@@ -54,7 +56,7 @@ static char *append_places(char *text, const struct where *w)
 	return text;
 }
 
-char *standstill_text(struct host *host)
+char *standstill_text(struct host *host, bool *deadlock)
 {
 	struct where *w = xmalloc(sizeof(*w));
 	char *cycle, *text = NULL;
@@ -63,9 +65,10 @@ char *standstill_text(struct host *host)
 	where_sort(w);
 	cycle = where_cycle_text(w);
 	if (cycle)
-		text = xasprintf("there was a deadlock: %s; ", cycle);
+		text = xasprintf("there was a deadlock on %s: %s", host->name, cycle);
 	else if (where_all_wait(w, WHERE_HANGS_LEAST))
-		text = xstrdup("no rank of this node went on: ");
+		text = xasprintf("nobody on %s went on", host->name);
+	*deadlock = cycle;
 	if (text)
 		text = append_places(text, w);
 	free(cycle);

@@ -210,7 +210,7 @@ static const struct {
 } answers[] = {
 	[FALSE_PROOF] = {TCP_OTHER_SECRET, false, "it has another secret"},
 	[OLD] = {TCP_OTHER_VERSION, false,
-		"it speaks version 1 of the agents' protocol, and this agent version 9"},
+		"it speaks version 1 of the agents' protocol, and this agent version 10"},
 	[OTHER_BYTES] = {TCP_OTHER_ORDER, false, "it has another byte order"},
 	[OTHER_JOB] = {TCP_OTHER_LIST, true,
 		"it is of session `s' (list of contacts ffffffff), and this agent is of session "

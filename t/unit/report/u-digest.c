@@ -2,6 +2,7 @@
 /* The digest of profiles made in memory: its lines, their width, and the numbers in the JSON. */
 #include "t/unit/report/output-files.h"
 
+#include <signal.h>
 #include <math.h>
 
 #include "nodeagent/base/table.h"
@@ -371,6 +372,7 @@ START_TEST(of_deaths_and_losses)
 	has(text, "  rank 2 was killed by signal 9 (Killed); 2 ranks in all ended badly\n");
 	p->dead[0].rank = PROFILE_UNRANKED;
 	p->dead[0].outlived = true;
+	p->dead[0].exit_status = SIGTERM;
 	make();
 	has(text, "  rank 3 was killed by signal 9 (Killed)\n");
 }

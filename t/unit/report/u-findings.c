@@ -6,6 +6,7 @@
 #include "t/unit/report/output-files.h"
 
 #include <math.h>
+#include <signal.h>
 
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/report/findings.h"
@@ -222,9 +223,9 @@ START_TEST(several_ranks_or_all_but_one)
 		"others; this costs 1.90 s (19 %).");
 	ck_assert_uint_eq(evidence(finding("load_balance"), "rank_least")->count, 0);
 	WORK(1000, 2000, 2000, 2000);
-	ck_assert_str_eq(
-		found("load_balance", 1000)->text, "Rank 0 has less work than the others, 0.57 x "
-						   "the mean, which costs 1.00 s (10 %).");
+	ck_assert_str_eq(found("load_balance", 1000)->text,
+		"Rank 0 has less work than the others, 0.57 x "
+		"the mean, which costs 1.00 s (10 %).");
 }
 END_TEST
 
@@ -1095,6 +1096,7 @@ START_TEST(incomplete_data)
 		"Rank 2 was killed by signal 9 (Killed); its data end there.");
 	p->dead[0].rank = PROFILE_UNRANKED; /* a worker that is not needed any more */
 	p->dead[0].outlived = true;
+	p->dead[0].exit_status = SIGTERM;
 	not_found("bad_end");
 	p->n_dead = 0;
 	nothing();
