@@ -213,11 +213,11 @@ static bool may_be_unloaded(void)
 /* A plug-in with libvftrace.a leaves nothing behind that would call it when it has been closed. */
 __attribute__((destructor(101))) static void take_back(void)
 {
-	const bool on = load_acquire(&vftr_process.state) == PROCESS_ON;
+	const bool goes = may_be_unloaded();
 
-	if (on && !may_be_unloaded())
+	if (!goes && load_acquire(&vftr_process.state) == PROCESS_ON)
 		return;
-	if (on)
+	if (goes)
 		vftr_sampler_end();
 	if (has_key)
 		has_key = pthread_key_delete(end_of_thread) != 0;

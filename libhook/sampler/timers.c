@@ -31,6 +31,7 @@ static struct {
 	int id;
 } timers[TIMERS_MOST];
 static uint32_t n_timers; /* all beyond are free */
+static bool installed;	  /* our handler, here or in a parent */
 
 static int create(int32_t tid, int *id)
 {
@@ -139,21 +140,25 @@ static void begin_threads(void)
 /* False: the program has a use for the signal. */
 static bool install_handler(void)
 {
-	struct sigaction *before = &vftr_sampler.before,
-			 ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction is, ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
-	if (sigaction(SAMPLER_SIGNAL, NULL, before))
+	if (sigaction(SAMPLER_SIGNAL, NULL, &is))
 		return false;
-	if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN &&
-		before->sa_sigaction != vftr_sampler_handler)
-		return false;
+	if (is.sa_sigaction != vftr_sampler_handler) { /* a child has its parent's */
+		if (is.sa_handler != SIG_DFL && is.sa_handler != SIG_IGN)
+			return false;
+		vftr_sampler.before = is;
+	}
 	if (vftr_sampler_note_caught)
 		vftr_sampler_note_caught();
 	else
 		store_relaxed(&vftr_sampler.caught, 1);
 	ours.sa_sigaction = vftr_sampler_handler;
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask)); /* nothing comes into it */
-	return !sigaction(SAMPLER_SIGNAL, &ours, NULL);
+	if (sigaction(SAMPLER_SIGNAL, &ours, NULL))
+		return false;
+	installed = true;
+	return true;
 }
 
 int vftr_sampler_receive(int socket, struct patience *patience)
@@ -249,11 +254,12 @@ static void take_handler_back(void)
 
 void vftr_sampler_end(void)
 {
-	if (!load_relaxed(&vftr_sampler.on))
+	if (!installed)
 		return;
 	busy_begin(&vftr_thread); /* the lock is no lock of the program */
 	vftr_process_lock();
-	stop_timers();
+	if (load_relaxed(&vftr_sampler.on))
+		stop_timers();
 	vftr_process_unlock();
 	take_handler_back();
 	busy_end(&vftr_thread);

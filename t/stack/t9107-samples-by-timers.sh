@@ -77,27 +77,54 @@ test_expect 'a library that is loaded while the program runs' '
 test_expect 'a plug-in with libvftrace.a that is closed takes its timers with it' '
 	cat >closes.c <<-END
 		#include <dlfcn.h>
+		#include <fcntl.h>
 		#include <time.h>
-		int main(void)
+		#include <unistd.h>
+		int main(int argc, char **argv)
 		{
 			void *plug = dlopen("./timed.so", RTLD_NOW);
+			void (*call)(int) = (void (*)(int))dlsym(plug, "plug");
 
-			((void (*)(void))dlsym(plug, "plug"))();
+			call(1);
+			if (argc > 1) {
+				close(open(argv[1], O_RDONLY)); /* until the agent is gone */
+				call(4000000);
+			}
 			if (dlclose(plug) || dlopen("./timed.so", RTLD_NOW | RTLD_NOLOAD))
 				return 1;
-			while (clock() < CLOCKS_PER_SEC / 10)
+			for (const clock_t from = clock(); clock() - from < CLOCKS_PER_SEC / 10;)
 				;
 			return 0;
 		}
 	END
 	$build -o closes closes.c -ldl
-	printf "%s\n" "#include <vftrace.h>" "void plug(void)" "{" "vftrace_region_begin(\"solve\");" \
-		"vftrace_region_end(\"solve\");" "}" >timed.c
+	cat >timed.c <<-END
+		#include <vftrace.h>
+		void plug(int n)
+		{
+			for (; n > 0; n--) {
+				vftrace_region_begin("solve");
+				vftrace_region_end("solve");
+			}
+		}
+	END
 	$build -I"$TOP/libhook" -shared -fPIC -o timed.so timed.c $(test_link :libvftrace.a) -ldl -pthread
 	rm -f ./*_all.json ./*_all.log
 	limit "$BIN/without-perf" "$AGENT" -k profile.sample=200 -- ./closes
 	has closes_all.log "profile.sample: timers in the processes take the stack samples"
 	is 1 "$(calls_of closes_all.json "solve<init")"'
+
+test_expect 'also where the agent was killed before' '
+	mkfifo gone
+	limit "$BIN/without-perf" "$AGENT" -k profile.sample=200 -- sh -c \
+		"status=0; ./closes gone || status=\$?; echo \$status >status" &
+	job=$!
+	exec 9>gone # the program waits
+	kill -9 $(agent_pids)
+	exec 9>&-
+	wait_for 20 "[ -s status ]"
+	wait $job || :
+	is 0 "$(cat status)"'
 
 test_expect 'of a large stack all functions are known' '
 	sampled 100 "$BIN/shares" large 3000
