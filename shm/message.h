@@ -58,6 +58,8 @@
  * and COLLECTIVE, but for that their inits have tickets of collective calls. All starts of an
  * init have its ticket: a START stands behind each of these records, with its request and the
  * number of the start from 1 on, modulo 2^32, in which those count, too, that are not recorded.
+ * The number is 0 once a call that was to start several requests has failed: MPI may have started
+ * some of them.
  */
 #ifndef VFTR_SHM_MESSAGE_H
 #define VFTR_SHM_MESSAGE_H

@@ -145,19 +145,23 @@ static bool start(MPI_Request handle)
 		return false;
 	}
 	if (is_numbered(&r))
-		record_start(r.number, r.starts);
+		record_start(r.number, r.uncounted ? 0 : r.starts);
 	return true;
 }
 
-static void not_started(MPI_Request handle)
+/* alone: of the call that failed. MPI may have started some of several requests before. */
+static void not_started(MPI_Request handle, bool alone)
 {
 	struct request r;
 
-	if (vftr_request_get(handle, &r) && r.persistent) {
-		r.number = 0;
+	if (!vftr_request_get(handle, &r) || !r.persistent)
+		return;
+	r.number = 0;
+	if (r.starts && vftr_messages_wanted()) { /* or start() has not counted it */
+		r.uncounted |= !alone;
 		r.starts--;
-		vftr_request_update(&r);
 	}
+	vftr_request_update(&r);
 }
 
 void vftr_begin_start(struct mpi_call *k)
@@ -172,7 +176,7 @@ void vftr_end_start(struct mpi_call *k)
 	if (k->number)
 		record_failed(k->rc);
 	if (k->request)
-		not_started(call_request(k, k->request, 0));
+		not_started(call_request(k, k->request, 0), true);
 }
 
 void vftr_begin_startall(struct mpi_call *k)
@@ -191,7 +195,7 @@ void vftr_end_startall(struct mpi_call *k)
 	if (k->number)
 		record_failed(k->rc);
 	for (int i = 0; k->requests && i < k->n; i++)
-		not_started(call_request(k, k->requests, i));
+		not_started(call_request(k, k->requests, i), k->n == 1);
 }
 
 static void ready(const struct mpi_call *k, int first, int n)

@@ -86,7 +86,7 @@ static inline void record_partition(uint32_t request, uint32_t first, uint32_t n
 	vftr_emit(w);
 }
 
-/* START: behind the record of a start, of which this is the number. */
+/* START: behind the record of a start, of which this is the number; 0: not known. */
 static inline void record_start(uint32_t request, uint32_t number)
 {
 	vftr_emit((const uint64_t[EMIT_WORDS]){

@@ -405,8 +405,10 @@ void vftr_request_update(const struct request *r)
 		entry[i].number = r->number;
 		entry[i].what &= ~CANCELLED;
 		entry[i].what |= r->cancelled ? CANCELLED : 0;
-		if (entry[i].what & HAS_MORE)
+		if (entry[i].what & HAS_MORE) {
 			entry[i].more->starts = r->starts;
+			entry[i].more->uncounted = r->uncounted;
+		}
 	}
 	leave();
 }

@@ -37,6 +37,7 @@ struct request {
 	bool cancelled; /* MPI_Cancel was called: the completion says whether it worked */
 	bool exact;	/* a receive without wildcards, and bytes is its room */
 	bool partitioned;
+	bool uncounted;		  /* starts is not sure: a call may have made one and failed */
 	uint16_t function;	  /* COLLECTIVE: index in mpi/generate/mpi.tab, for Start */
 	uint32_t peer, tag;	  /* as in the records */
 	uint32_t flags;		  /* enum message_flag of the records */
@@ -88,7 +89,7 @@ bool vftr_request_complete(MPI_Request handle, uint32_t number, struct request *
  * MPI_REQUEST_NULL. Returns the number of the others.
  */
 int vftr_requests_complete(MPI_Request *handle, int n, const MPI_Status *status);
-/* Writes back the number, starts and cancelled of a request from vftr_request_get(). */
+/* Writes back the number, starts, uncounted and cancelled of a request from vftr_request_get(). */
 void vftr_request_update(const struct request *r);
 /* The same for matched messages. */
 void vftr_message_put(MPI_Message handle, const struct request *r);

@@ -189,12 +189,47 @@ static void starts(void)
 #endif
 }
 
+/* Below the library: an MPI that fails when it has started the first of several requests. */
+int PMPI_Startall(int n, MPI_Request *requests)
+{
+	return n > 1 && PMPI_Start(requests) == MPI_SUCCESS ? MPI_ERR_OTHER : MPI_ERR_ARG;
+}
+
+/* Five starts of both requests; rank 0 begins the second ones by a call that fails in between. */
+static void part_started(void)
+{
+#if MPI_VERSION >= 4
+	MPI_Request both[2];
+	MPI_Status status[2];
+
+	if (rank)
+		MPI_Precv_init(room, 2, 50, MPI_BYTE, 0, 1, WORLD, MPI_INFO_NULL, &both[0]);
+	else
+		MPI_Psend_init(data, 2, 50, MPI_BYTE, 1, 1, WORLD, MPI_INFO_NULL, &both[0]);
+	MPI_Barrier_init(WORLD, MPI_INFO_NULL, &both[1]);
+	for (int i = 0; i < 5; i++) {
+		if (rank && i == 2)
+			usleep(200000);
+		if (rank || i != 1)
+			MPI_Start(&both[0]);
+		else if (MPI_Startall(2, both) == MPI_SUCCESS)
+			printf("nothing failed\n");
+		MPI_Start(&both[1]);
+		if (!rank)
+			MPI_Pready_range(0, 1, both[0]);
+		MPI_Waitall(2, both, status);
+	}
+	MPI_Request_free(&both[0]);
+	MPI_Request_free(&both[1]);
+#endif
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {{"long_answer", long_answer}, {"no_answer", no_answer},
 	{"pause_for_requests", pause_for_requests}, {"left_out", left_out}, {"too_long", too_long},
-	{"starts", starts}};
+	{"starts", starts}, {"part_started", part_started}};
 
 int main(int argc, char **argv)
 {
