@@ -102,15 +102,6 @@ void reader_parts(struct reader *r, uint32_t line, int64_t t)
 	l->n_parts = stay;
 }
 
-/* All starts of a message in partitions have one flow; the k-th of both sides belong together. */
-static uint64_t flow_of_start(struct reader *r, uint64_t flow, bool is_send)
-{
-	const uintptr_t n = (uintptr_t)match_table_find(&r->parts_of, flow, is_send) + 1;
-
-	match_table_add(&r->parts_of, flow, is_send, (void *)n);
-	return flow + (n - 1) * 0x9e3779b97f4a7c15u ?: 1;
-}
-
 /* Of one line, so that the file's number of a communicator will do. */
 uint32_t reader_queue(const struct vfd_message *m)
 {
@@ -151,8 +142,6 @@ static void add_point_to_point(struct reader *r, uint32_t line, const struct vfd
 		causal_add_doubt(r->run->c, CAUSAL_NO_SEND, m->kind == VFD_RECEIVE);
 		return;
 	}
-	if (m->flags & VFD_MESSAGE_PARTITIONED)
-		to.flow = flow_of_start(r, to.flow, m->kind == VFD_SEND);
 	if (m->kind == VFD_SEND && m->flags & VFD_MESSAGE_PARTITIONED)
 		add_parts(&r->lines[line], &to, m);
 	else if (m->kind == VFD_SEND)

@@ -51,7 +51,6 @@ struct reader {
 	uint32_t ***path_of;	     /* by file, track and stack, + 1; 0: not known yet */
 	struct map64 comm_of, pairs; /* pairs: of two lines -> a communicator of theirs */
 	struct match_table starts;   /* of persistent calls: by line and communicator, and ticket */
-	struct match_table parts_of; /* by flow and side: starts of messages in partitions */
 	uint64_t members;	     /* of all communicators */
 	bool has_epochs;	     /* there are calls on windows */
 	struct reader_locks *locks;

@@ -171,7 +171,6 @@ static void end_reading(struct reader *r)
 	map64_free(&r->comm_of);
 	map64_free(&r->pairs);
 	match_table_free(&r->starts);
-	match_table_free(&r->parts_of);
 	reader_locks_free(r->locks);
 	reader_holders_free(r->holders);
 	reader_probes_free(r->probes);

@@ -29,7 +29,8 @@ static uint32_t call(struct hand *h, int rank, uint32_t function, uint64_t from,
 }
 
 /* A start of the only message in partitions, which is completed at `to`; ready: its last part. */
-static void start(struct hand *h, int rank, uint64_t from, uint64_t ready, uint64_t to)
+static void start(
+	struct hand *h, int rank, uint64_t number, uint64_t from, uint64_t ready, uint64_t to)
 {
 	struct vfd_message m = {.kind = rank ? VFD_RECEIVE : VFD_SEND,
 		.stack = call(h, rank, rank ? RECV : SEND, from, from + 1),
@@ -41,6 +42,8 @@ static void start(struct hand *h, int rank, uint64_t from, uint64_t ready, uint6
 		.flags = VFD_MESSAGE_PARTITIONED,
 		.match = rank ? VFD_MATCH_EXACT : VFD_MATCH_NONE,
 		.offset = ready ? ready - from : 0,
+		.ticket = number << 32 | 3,
+		.sender_ticket = rank ? number << 32 | 3 : 0,
 		.sender_thread = VFD_NONE};
 
 	vfd_message(h->w, h->tracks[2 * rank], &m);
@@ -81,17 +84,17 @@ static struct causal_run *run_of(void (*record)(struct hand *h), struct vfd_file
 /* The sender is a start ahead of the receiver; the third one makes the receiver wait. */
 static void record_starts(struct hand *h)
 {
-	start(h, 0, 100, 110, 121);
+	start(h, 0, 1, 100, 110, 121);
 	call(h, 0, SEND, 120, 121);
-	start(h, 0, 200, 210, 221);
+	start(h, 0, 2, 200, 210, 221);
 	call(h, 0, SEND, 220, 221);
-	start(h, 0, 1000, 1010, 1021);
+	start(h, 0, 3, 1000, 1010, 1021);
 	call(h, 0, SEND, 1020, 1021);
-	start(h, 1, 150, 0, 310);
+	start(h, 1, 1, 150, 0, 310);
 	call(h, 1, RECV, 300, 310);
-	start(h, 1, 320, 0, 340);
+	start(h, 1, 2, 320, 0, 340);
 	call(h, 1, RECV, 330, 340);
-	start(h, 1, 350, 0, 1100);
+	start(h, 1, 3, 350, 0, 1100);
 	call(h, 1, RECV, 900, 1100);
 }
 
