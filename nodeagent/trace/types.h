@@ -25,6 +25,8 @@ struct vfd_process {
 	bool ended;
 	uint32_t how; /* 0 exited, 1 killed by a signal, 2 executed another program */
 	int32_t exit_status;
+	uint64_t told; /* reader: its place among those whose jobs the file tells later, from 1;
+			  0: the job is told with the process, or not at all */
 };
 
 /* From this number on, threads are streams of a GPU. */

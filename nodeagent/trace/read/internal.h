@@ -91,6 +91,7 @@ struct vfd_file {
 	size_t n_texts, n_processes, n_threads, n_functions, n_comms, n_objects;
 	size_t cap_objects, n_counters, n_observables;
 	size_t all_stacks, all_runs; /* room in the tables of all tracks */
+	uint64_t n_told;	     /* processes with `told' */
 	struct read_pair *pairs;
 	size_t n_pairs, cap_pairs;
 	bool pairs_loaded;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of a run that has several MPI jobs, as logs number them: those of the first job are its
- * ranks; behind them come the other processes of each node in the order of their start, and of a
- * spawned job in that of its ranks. Nodes come by their names, as profiles are merged.
+ * Ranks of a run that has several MPI jobs, as logs number them: those of a node's first job are
+ * its ranks; behind them come the other processes of each node in the order of their start, and of
+ * a spawned job in that of its ranks. Nodes come by their names, as profiles are merged. The first
+ * job of a node is the one of which its agent heard first, whenever its processes have started:
+ * process/mpi.c. So each file has its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +25,10 @@ bool vfd_is_spawned(struct vfd_file *const *files, size_t n, uint64_t job)
 	return false;
 }
 
-/* ---- the first job ------------------------------------------------------------------------ */
+/* ---- the jobs ----------------------------------------------------------------------------- */
 
 struct job {
 	uint64_t number;
-	int64_t start;
 	uint32_t size;
 	bool spawned;
 };
@@ -37,7 +38,7 @@ struct jobs {
 	size_t n, cap;
 };
 
-ORDER_BY(by_job, struct job, RISING(number) ?: RISING(start))
+ORDER_BY(by_job, struct job, RISING(number))
 
 static void add_jobs(struct jobs *all, const struct vfd_file *f)
 {
@@ -47,11 +48,10 @@ static void add_jobs(struct jobs *all, const struct vfd_file *f)
 	for (size_t i = 0; i < n; i++)
 		if (p[i].number != VFD_NONE && p[i].rank >= 0)
 			*APPEND(all->at, all->n, all->cap) = (struct job){.number = p[i].job,
-				.start = p[i].start,
 				.size = MAX(p[i].size, (uint32_t)p[i].rank + 1)};
 }
 
-/* Each once, from its first process on. */
+/* Each once. */
 static void find_jobs(struct jobs *all, struct vfd_file *const *files, size_t n_files)
 {
 	size_t n = 0;
@@ -79,22 +79,24 @@ static const struct job *job_of(const struct jobs *all, uint64_t number)
 	return &all->at[at];
 }
 
-/* Job 0 is of processes that have their rank from a launcher only: ranks of the first one. */
-static const struct job *first_job(const struct jobs *all)
+static bool is_earlier(const struct vfd_process *a, const struct vfd_process *b)
 {
-	const struct job *first = NULL;
-
-	EACH(const struct job, j, all->at, all->n)
-		if (!j->spawned && j->number && (!first || j->start < first->start))
-			first = j;
-	return first ?: all->n ? all->at : NULL;
+	return a->told != b->told ? a->told < b->told : a->start < b->start;
 }
 
-static uint32_t first_size(const struct jobs *all, const struct job *first)
+/* The first job of a file, or NULL. Job 0 is of processes that have their rank from a launcher
+ * only: ranks of the first one. */
+static const struct job *first_job(const struct jobs *all, const struct vfd_file *f)
 {
-	if (!first)
-		return 0;
-	return all->at->number ? first->size : MAX(first->size, all->at->size);
+	const struct vfd_process *first = NULL, *p;
+	size_t n;
+
+	p = vfd_processes(f, &n);
+	for (size_t i = 0; i < n; i++)
+		if (p[i].number != VFD_NONE && p[i].rank >= 0 && p[i].job &&
+			!job_of(all, p[i].job)->spawned && (!first || is_earlier(&p[i], first)))
+			first = &p[i];
+	return first ? job_of(all, first->job) : NULL;
 }
 
 /* ---- the others --------------------------------------------------------------------------- */
@@ -137,7 +139,7 @@ static void order_spawned(struct other *at, size_t n)
 
 static bool is_first(const struct vfd_process *p, const struct job *first)
 {
-	return p->rank >= 0 && (!p->job || p->job == first->number);
+	return p->rank >= 0 && (!p->job || (first && p->job == first->number));
 }
 
 /* Numbers the processes of a file from `next' on; returns the next one. */
@@ -177,6 +179,7 @@ static uint64_t number_others(
 struct place {
 	const char *host;
 	size_t file;
+	const struct job *first; /* or NULL */
 };
 
 ORDER_BY(by_host, struct place, ALPHABETIC(host) ?: RISING(file))
@@ -187,28 +190,40 @@ static struct place *places_of(struct vfd_file *const *files, size_t n)
 	struct place *places = xcalloc(n + 1, sizeof(*places));
 
 	for (size_t i = 0; i < n; i++)
-		places[i] = (struct place){vfd_facts(files[i])->host ?: "", i};
+		places[i] = (struct place){vfd_facts(files[i])->host ?: "", i, NULL};
 	if (n)
 		qsort(places, n, sizeof(*places), by_host);
 	return places;
+}
+
+/* Sets `first' of the places. Returns the number behind the ranks of all first jobs. */
+static uint64_t first_jobs(
+	struct place *places, struct vfd_file *const *files, size_t n, const struct jobs *all)
+{
+	uint32_t size = all->n && !all->at->number ? all->at->size : 0;
+
+	EACH(struct place, p, places, n) {
+		p->first = first_job(all, files[p->file]);
+		if (p->first)
+			size = MAX(size, p->first->size);
+	}
+	return size;
 }
 
 void vfd_number_ranks(struct vfd_file *const *files, size_t n)
 {
 	struct place *places = places_of(files, n);
 	struct jobs jobs = {.n = 0};
-	const struct job *first;
 	uint64_t next;
 
 	find_jobs(&jobs, files, n);
-	first = first_job(&jobs);
-	next = first_size(&jobs, first);
+	next = first_jobs(places, files, n, &jobs);
 	for (size_t i = 0; i < n; i++) {
 		struct vfd_file *f = files[places[i].file];
 
 		free(f->numbers);
 		f->numbers = xcalloc(f->n_processes + 1, sizeof(*f->numbers));
-		next = number_others(f, &jobs, first, next);
+		next = number_others(f, &jobs, places[i].first, next);
 	}
 	free(jobs.at);
 	free(places);

@@ -211,6 +211,13 @@ static bool get_fields(
 	return true;
 }
 
+/* The agent writes ranks in the order in which it hears of them. */
+static void note_told(struct vfd_file *f, struct vfd_process *p)
+{
+	if (p->job && !p->told)
+		p->told = ++f->n_told;
+}
+
 static bool definition(struct vfd_file *f, uint64_t kind, struct varint_reader *r)
 {
 	uint64_t number;
@@ -228,6 +235,8 @@ static bool definition(struct vfd_file *f, uint64_t kind, struct varint_reader *
 		return false;
 	if (kind == VFD_DEFINE_COMM)
 		get_runs(element, r);
+	if (kind == VFD_DEFINE_RANK)
+		note_told(f, element);
 	f->n_objects += kind == VFD_DEFINE_OBJECT;
 	f->n_rounds += kind == VFD_DEFINE_ROUND;
 	return true;

@@ -20,6 +20,7 @@ struct made {
 	int32_t rank, size;
 	uint64_t start;
 	int32_t number; /* that is expected */
+	uint32_t told;	/* its rank becomes known as the so manieth one; 0: with the process */
 };
 
 static char dir[] = "/tmp/u-numbers.XXXXXX";
@@ -35,6 +36,15 @@ static void teardown(void)
 	rmdir(dir);
 }
 
+static void tell_ranks(struct vfd_writer *w, const struct made *all, size_t n)
+{
+	for (uint32_t told = 1; told <= n; told++)
+		for (size_t i = 0; i < n; i++)
+			if (all[i].told == told)
+				vfd_define_rank(w, (uint32_t)i, all[i].rank, (uint32_t)all[i].size,
+					all[i].job);
+}
+
 static struct vfd_file *file_of(const char *host, const struct made *all, size_t n)
 {
 	char *path = xasprintf("%s/app_%s.vfd", dir, host), *error;
@@ -46,8 +56,8 @@ static struct vfd_file *file_of(const char *host, const struct made *all, size_t
 	ck_assert_ptr_nonnull(w);
 	EACH(const struct made, m, all, n) {
 		const struct vfd_process p = {.parent = VFD_NONE,
-			.job = m->job,
-			.rank = m->rank,
+			.job = m->told ? 0 : m->job,
+			.rank = m->told ? -1 : m->rank,
 			.size = (uint32_t)m->size,
 			.start = (int64_t)m->start,
 			.executable = "/bin/app"};
@@ -63,6 +73,7 @@ static struct vfd_file *file_of(const char *host, const struct made *all, size_t
 					   .link = 1 + m->start,
 					   .link_job = SPAWNED});
 	}
+	tell_ranks(w, all, n);
 	ck_assert_int_eq(vfd_writer_close(w, 4000, 10), 0);
 	f = vfd_open(path, &error);
 	ck_assert_ptr_nonnull(f);
@@ -92,6 +103,34 @@ START_TEST(one_job_after_the_other)
 	vfd_number_ranks(&f, 1);
 	expect(f, all, ARRAY_SIZE(all));
 	vfd_close(f);
+}
+END_TEST
+
+/* What has started first is not the first job, if it calls MPI_Init behind another one. */
+START_TEST(told_later)
+{
+	static const struct made all[] = {{FIRST, 0, 2, 10, 2, 3}, {FIRST, 1, 2, 20, 3, 4},
+		{SECOND, 1, 2, 300, 1, 1}, {SECOND, 0, 2, 310, 0, 2}};
+	struct vfd_file *f = file_of("vm", all, ARRAY_SIZE(all));
+
+	vfd_number_ranks(&f, 1);
+	expect(f, all, ARRAY_SIZE(all));
+	vfd_close(f);
+}
+END_TEST
+
+/* Each node has a first job of its own; numbers of the others begin behind the greatest one. */
+START_TEST(told_otherwise_on_two_nodes)
+{
+	static const struct made a[] = {{FIRST, 0, 4, 10, 0, 1}, {SECOND, 0, 2, 20, 4, 2}},
+				 b[] = {{FIRST, 1, 4, 10, 5, 2}, {SECOND, 1, 2, 20, 1, 1}};
+	struct vfd_file *files[] = {file_of("a", a, ARRAY_SIZE(a)), file_of("b", b, ARRAY_SIZE(b))};
+
+	vfd_number_ranks(files, 2);
+	expect(files[0], a, ARRAY_SIZE(a));
+	expect(files[1], b, ARRAY_SIZE(b));
+	vfd_close(files[0]);
+	vfd_close(files[1]);
 }
 END_TEST
 
@@ -150,6 +189,8 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, one_job_after_the_other);
+	tcase_add_test(c, told_later);
+	tcase_add_test(c, told_otherwise_on_two_nodes);
 	tcase_add_test(c, spawned);
 	tcase_add_test(c, on_two_nodes);
 	tcase_add_test(c, without_mpi);
