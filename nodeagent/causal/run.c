@@ -97,15 +97,19 @@ static void find_ranks(struct causal_run *run, struct vfd_file *const *files, si
 
 static void number_ranks(struct causal_run *run, struct vfd_file *const *files, size_t n)
 {
+	struct map64 spawned = {.n = 0};
+
 	vfd_number_ranks(files, n);
+	vfd_spawned_jobs(files, n, &spawned);
 	for (uint32_t i = 0; i < run->n; i++) {
 		struct causal_rank *x = &run->ranks[i];
 
 		x->number =
 			run->without_mpi ? x->rank : vfd_rank_number(files[x->file], x->process);
 		if (!i || x[-1].job != x->job)
-			run->n_spawned += vfd_is_spawned(files, n, x->job);
+			run->n_spawned += map64_find(&spawned, x->job) != NULL;
 	}
+	map64_free(&spawned);
 }
 
 static struct causal *new_causal(const struct causal_run *run, struct vfd_file *const *files,

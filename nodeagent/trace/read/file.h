@@ -11,6 +11,7 @@
 
 #include "nodeagent/trace/types.h"
 
+struct map64;
 struct vfd_file;
 
 /* NULL and *error = "PATH: cause" (caller frees) if it is no sampling file or
@@ -112,8 +113,8 @@ const struct vfd_observable *vfd_observables(const struct vfd_file *f, size_t *n
  */
 void vfd_number_ranks(struct vfd_file *const *files, size_t n);
 int32_t vfd_rank_number(const struct vfd_file *f, uint32_t process);
-/* True if one of the files tells that ranks of another job have spawned this one. */
-bool vfd_is_spawned(struct vfd_file *const *files, size_t n, uint64_t job);
+/* Adds those jobs of which one of the files tells that ranks of another one have spawned them. */
+void vfd_spawned_jobs(struct vfd_file *const *files, size_t n, struct map64 *jobs);
 /* World rank of a track's process, or -1. */
 int vfd_rank(const struct vfd_file *f, uint32_t track);
 /*

@@ -12,17 +12,16 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/read/internal.h"
 
-bool vfd_is_spawned(struct vfd_file *const *files, size_t n, uint64_t job)
+void vfd_spawned_jobs(struct vfd_file *const *files, size_t n, struct map64 *jobs)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t n_comms;
-		const struct vfd_comm *c = vfd_comms(files[i], &n_comms);
+		const struct vfd_comm *comms = vfd_comms(files[i], &n_comms);
 
-		for (size_t k = 0; k < n_comms; k++)
-			if (c[k].number && c[k].link && !c[k].is_child && c[k].link_job == job)
-				return true;
+		EACH(const struct vfd_comm, c, comms, n_comms)
+			if (c->number && c->link && !c->is_child)
+				map64_at(jobs, c->link_job, 1);
 	}
-	return false;
 }
 
 /* ---- the jobs ----------------------------------------------------------------------------- */
@@ -54,6 +53,7 @@ static void add_jobs(struct jobs *all, const struct vfd_file *f)
 /* Each once. */
 static void find_jobs(struct jobs *all, struct vfd_file *const *files, size_t n_files)
 {
+	struct map64 spawned = {.n = 0};
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_files; i++)
@@ -67,8 +67,11 @@ static void find_jobs(struct jobs *all, struct vfd_file *const *files, size_t n_
 			all->at[n++] = *j;
 	}
 	all->n = n;
-	for (size_t i = 0; n > 1 && i < n; i++)
-		all->at[i].spawned = vfd_is_spawned(files, n_files, all->at[i].number);
+	if (n > 1)
+		vfd_spawned_jobs(files, n_files, &spawned);
+	for (size_t i = 0; i < n; i++)
+		all->at[i].spawned = map64_find(&spawned, all->at[i].number);
+	map64_free(&spawned);
 }
 
 /* Of a rank, which is in one of them. */

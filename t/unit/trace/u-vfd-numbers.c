@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/trace/read/file.h"
 #include "nodeagent/trace/write/writer.h"
@@ -140,11 +141,14 @@ START_TEST(spawned)
 	static const struct made all[] = {{FIRST, 0, 1, 10, 0}, {SPAWNED, 1, 2, 30, 2},
 		{SPAWNED, 0, 2, 40, 1}, {0, -1, 0, 50, -1}, {SECOND, 0, 1, 60, 4}};
 	struct vfd_file *f = file_of("vm", all, ARRAY_SIZE(all));
+	struct map64 jobs = {.n = 0};
 
 	vfd_number_ranks(&f, 1);
 	expect(f, all, ARRAY_SIZE(all));
-	ck_assert(vfd_is_spawned(&f, 1, SPAWNED));
-	ck_assert(!vfd_is_spawned(&f, 1, SECOND));
+	vfd_spawned_jobs(&f, 1, &jobs);
+	ck_assert_ptr_nonnull(map64_find(&jobs, SPAWNED));
+	ck_assert_uint_eq(jobs.n, 1);
+	map64_free(&jobs);
 	vfd_close(f);
 }
 END_TEST
