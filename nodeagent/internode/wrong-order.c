@@ -37,12 +37,17 @@ struct waiting {
 /* The messages to one thread, from one process or from all. Both arrays are rings: entry i is at
  * first + i, modulo their size, which is a power of 2. */
 struct list {
-	struct lying *lying; /* by enter, and by sent */
+	struct lying *lying; /* by enter, and by sent: received no sooner is sent later */
 	size_t first_lying, n_lying, cap_lying;
 	struct waiting *waiting; /* by enter */
 	size_t first_waiting, n_waiting, cap_waiting;
 	uint64_t destination, source; /* key ... */
 	uint32_t thread;
+	/* The same of those messages for which there is a better one here, of another queue: that
+	 * one can't be chosen by a receive that takes its queue. What has a better one in both is
+	 * not needed, as these are of two queues. NULL: none; it has no waits, and none itself. */
+	struct list *second;
+	bool is_second;
 	struct list *next; /* ... of several with one hash */
 	struct list *newer;
 };
@@ -73,6 +78,9 @@ void wrong_order_free(struct wrong_order *o)
 		return;
 	for (struct list *l = o->newest, *newer; l; l = newer) {
 		newer = l->newer;
+		if (l->second)
+			free(l->second->lying);
+		free(l->second);
 		free(l->lying);
 		free(l->waiting);
 		free(l);
@@ -313,8 +321,8 @@ static inline size_t first_lying(const struct list *l, uint64_t enter)
 }
 
 /* One that was sent before `until`, received after `leave`, and could have been chosen, among the
- * first of these; or NULL. */
-static inline const struct lying *one_lying(
+ * first of these in each list; or NULL. */
+static inline const struct lying *one_of_list(
 	const struct list *l, uint64_t leave, uint64_t until, uint32_t takes)
 {
 	const size_t at = first_lying(l, leave);
@@ -330,7 +338,15 @@ static inline const struct lying *one_lying(
 	return NULL;
 }
 
-/* Of the older half every second one goes: each says no more than that which stays after it. */
+static inline const struct lying *one_lying(
+	const struct list *l, uint64_t leave, uint64_t until, uint32_t takes)
+{
+	const struct lying *m = one_of_list(l, leave, until, takes);
+
+	return m || !l->second ? m : one_of_list(l->second, leave, until, takes);
+}
+
+/* Of the older half every second one goes: most say no more than that which stays after it. */
 static __attribute__((noinline)) void thin_out(struct wrong_order *o, struct list *l)
 {
 	const size_t half = l->n_lying / 2, stay = half / 2, gone = half - stay;
@@ -343,22 +359,42 @@ static __attribute__((noinline)) void thin_out(struct wrong_order *o, struct lis
 	o->n_lying -= gone;
 }
 
-/* Nothing if one that was received no sooner was sent no later; such ones go that say less. */
-static inline void keep_lying(struct wrong_order *o, struct list *l, const struct lying *m)
+static void keep_lying(struct wrong_order *o, struct list *l, const struct lying *m);
+
+/* Keeps m, for which there is a better one in l, of this queue. */
+static __attribute__((noinline)) void keep_second(
+	struct wrong_order *o, struct list *l, const struct lying *m, uint32_t queue)
+{
+	if (l->is_second || m->queue == queue)
+		return;
+	if (!l->second) {
+		l->second = xcalloc(1, sizeof(*l->second));
+		l->second->is_second = true;
+	}
+	keep_lying(o, l->second, m);
+}
+
+/* Not in this list if one that was received no sooner was sent no later; such ones go that say
+ * less. */
+static void keep_lying(struct wrong_order *o, struct list *l, const struct lying *m)
 {
 	size_t from, to;
 
 	if (l->n_lying >= WRONG_ORDER_MESSAGES || o->n_lying >= WRONG_ORDER_ALL)
 		thin_out(o, l);
 	from = to = first_lying(l, m->enter);
-	if (to < l->n_lying && !is_before(m->sent, lying_at(l, to)->sent))
+	if (to < l->n_lying && !is_before(m->sent, lying_at(l, to)->sent)) {
+		keep_second(o, l, m, lying_at(l, to)->queue);
 		return;
+	}
 	if (to < l->n_lying && lying_at(l, to)->enter == m->enter)
 		to++;
 	while (from && !is_before(lying_at(l, from - 1)->sent, m->sent))
 		from--;
 	if (from == to && o->n_lying >= WRONG_ORDER_ALL)
 		return;
+	for (size_t i = from; i < to; i++)
+		keep_second(o, l, lying_at(l, i), m->queue);
 	if (from == to) {
 		RING_INSERT(l, lying, from);
 		o->n_lying++;

@@ -6,9 +6,10 @@
  *
  * Messages become known in any order. For each receiving thread two lists are kept: its last waits,
  * until such a message becomes known; and of its messages those after which only messages were
- * received that were sent later. Where there is no room, every second one of the older messages, or
- * the oldest waits, are forgotten: so a wait may be taken to be in the right order, never in the
- * wrong one.
+ * received that were sent later, or messages of one other queue, which not every receive could have
+ * chosen. Where there is no room, every second one of the older messages, or the oldest waits, are
+ * forgotten, and few messages are looked at for one that could have been chosen: so a wait may be
+ * taken to be in the right order, never in the wrong one.
  */
 #ifndef VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
 #define VFTR_NODEAGENT_INTERNODE_WRONG_ORDER_H
@@ -20,7 +21,7 @@ struct wrong_order;
 
 /* Smaller in tests. */
 #ifndef WRONG_ORDER_MESSAGES
-#define WRONG_ORDER_MESSAGES 4096u	/* of a list, 24 B each */
+#define WRONG_ORDER_MESSAGES 4096u	/* of a list, 24 B each; twice, of several queues */
 #define WRONG_ORDER_WAITS    4096u	/* the same, 32 B each */
 #define WRONG_ORDER_KEPT     (1u << 16) /* waits of all lists, 40 B each; with causes 112 B */
 #define WRONG_ORDER_ALL	     (1u << 20) /* messages of all lists */

@@ -116,6 +116,25 @@ START_TEST(from_any_source)
 }
 END_TEST
 
+/* One of another queue, received later and sent earlier, could not have been chosen in its place:
+ * in whatever order they are learnt. */
+START_TEST(what_was_sent_earlier_is_of_the_own_queue)
+{
+	const uint32_t queue = choice_queue(7, 5), other = choice_queue(7, 6);
+
+	add_chosen(50, 200, 205, other, CHOICE_NAMED);
+	add_chosen(40, 300, 305, queue, CHOICE_NAMED);
+	add_chosen(100, 60, 110, queue, queue);
+	ck_assert_uint_eq(n_found, 1);
+	ck_assert_uint_eq(path_of[6], 200);
+	add_chosen(540, 800, 805, queue, CHOICE_NAMED);
+	add_chosen(550, 700, 705, other, CHOICE_NAMED);
+	add_chosen(600, 560, 610, queue, queue);
+	ck_assert_uint_eq(n_found, 2);
+	ck_assert_uint_eq(path_of[56], 700);
+}
+END_TEST
+
 /*
  * sender 1  -------------[S at 105
  * sender 2  --[S at 90
@@ -216,9 +235,17 @@ END_TEST
 static bool should_be_wrong(const struct scene *all, size_t n, const struct scene *s)
 {
 	for (size_t i = 0; i < n; i++)
-		if (all[i].enter >= s->leave && all[i].sent < s->enter + ticks_of(s))
+		if (all[i].enter >= s->leave && all[i].sent < s->enter + ticks_of(s) &&
+			choice_is_free(s->takes, all[i].queue))
 			return true;
 	return false;
+}
+
+static uint32_t any_choice(struct dice *d, uint32_t queue)
+{
+	const uint32_t choices[] = {CHOICE_NAMED, queue, queue, CHOICE_ALL};
+
+	return choices[throw_dice(d, 4)];
 }
 
 /* Calls one after the other, learnt in any order; sent earlier by up to `early` ticks. */
@@ -226,12 +253,15 @@ static size_t make_scenes(struct dice *d, struct scene *all, size_t n, uint32_t 
 {
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t enter = 1000 + 10 * i, leave = enter + 1 + throw_dice(d, 9);
+		const uint32_t queue = choice_queue(7, throw_dice(d, 3));
 
 		all[i] = (struct scene){.source = 1 + throw_dice(d, 3),
 			.sent = leave - throw_dice(d, throw_dice(d, 2) ? 8 : early),
 			.enter = enter,
 			.leave = leave,
-			.waited = true};
+			.waited = true,
+			.queue = queue,
+			.takes = any_choice(d, queue)};
 	}
 	return n;
 }
@@ -323,8 +353,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {an_earlier_message_lies_there, from_any_source, to_the_tick,
-		the_wait_ends_with_its_call, another_thread_may_receive_as_it_likes, between_nodes,
-		taken_back, many_threads_that_receive};
+		what_was_sent_earlier_is_of_the_own_queue, the_wait_ends_with_its_call,
+		another_thread_may_receive_as_it_likes, between_nodes, taken_back,
+		many_threads_that_receive};
 	Suite *s = suite_create("wrong-order");
 	TCase *c = tcase_create("wrong-order");
 
