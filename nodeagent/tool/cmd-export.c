@@ -58,11 +58,11 @@ static void print_usage(void)
 struct inputs {
 	struct vfd_file **files;
 	size_t n, cap;
-	char *base, *directory; /* of the first file */
-	const char *wanted;	/* --base, or NULL */
-	char *event;		/* of the first file, as result_event_in() */
-	uint64_t run;		/* that of the first file which says it; 0: none does */
-	bool bad, other;	/* some could not be read; was of another run or event */
+	char *base, *directory;		  /* of the first file */
+	const char *wanted;		  /* --base, or NULL */
+	char *event;			  /* of the first file, as result_event_in() */
+	const struct vfd_facts *numbered; /* the first file that says the number of its run */
+	bool bad, other;		  /* some could not be read; was of another run or event */
 	struct result_seen seen;
 };
 
@@ -94,8 +94,10 @@ static char *base_of(const char *path, const struct vfd_facts *facts)
 /* By names; by their numbers where names do not tell: as HOST.vfd of two folders. */
 static bool is_of_another_run(const struct inputs *in, const struct vfd_facts *f, const char *base)
 {
+	const struct vfd_facts *first = in->numbered;
 	const bool named = in->base && strcmp(base, in->base);
-	const bool is = named || (in->run && f->run && f->run != in->run);
+	const bool is =
+		named || (first && vfd_runs_differ(first->path, first->run, f->path, f->run));
 
 	if (is && named)
 		complain("these are files of several runs, `%s' and `%s': choose one with --base",
@@ -130,7 +132,8 @@ static void add_file(void *ctx, const char *path)
 	}
 	if (!in->other)
 		in->other = is_of_another_run(in, vfd_facts(f), base);
-	in->run = in->run ?: vfd_facts(f)->run;
+	if (!in->numbered && vfd_facts(f)->run)
+		in->numbered = vfd_facts(f);
 	if (in->base && !in->other && strcmp(result_event_in(basename(path)), in->event)) {
 		complain("%s is of another event than the files before: name those of one", path);
 		in->other = true;

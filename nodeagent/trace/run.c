@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nodeagent/base/util.h"
@@ -53,6 +54,24 @@ uint64_t vfd_run(const char *path)
 		block.kind != VFD_BLOCK_HEADER)
 		return 0;
 	return run_of_header(&r);
+}
+
+static bool are_in_one_folder(const char *a, const char *b)
+{
+	char *a_folder = file_directory(a), *b_folder = file_directory(b);
+	struct stat a_stat, b_stat;
+	const bool are = !strcmp(a_folder, b_folder) ||
+			 (!stat(a_folder, &a_stat) && !stat(b_folder, &b_stat) &&
+				 a_stat.st_dev == b_stat.st_dev && a_stat.st_ino == b_stat.st_ino);
+
+	free(a_folder);
+	free(b_folder);
+	return are;
+}
+
+bool vfd_runs_differ(const char *a, uint64_t a_run, const char *b, uint64_t b_run)
+{
+	return a_run && b_run && a_run != b_run && !are_in_one_folder(a, b);
 }
 
 static int is_named_vfd(const struct dirent *d)

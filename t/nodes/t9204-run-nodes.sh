@@ -41,6 +41,16 @@ test_expect '--in-step: a folder with the name of the step, the same on all node
 	limit $(nodes_mpirun 2) -np 4 "$VFTR" run -q --in-step -o "x/%h" -- "$BIN/job" >out 2>err || :
 	has err "another host on each node"'
 
+# Each agent begins its sampling file before it has met the others, with a run number of its own.
+test_expect '--in-step: the sampling files of both nodes are of one run for export and analyses' '
+	limit $(nodes_mpirun 2) -np 4 "$VFTR" run -q --in-step --trace -o traced -- "$BIN/job" >out
+	for node in 1 2; do "$VFTR" dump --json traced/node$node.vfd | jq .run; done >numbers
+	is 2 "$(sort -u numbers | wc -l)" numbers
+	"$VFTR" export traced/node1.vfd ./traced/node2.vfd -f folded -o folded
+	is "0 1 2 3" "$(sed -n "s/^rank \([0-3]\).*/\1/p" folded | sort -u | xargs)"
+	"$VFTR" critical-path --json traced >json
+	is 4 "$(jq ".per_rank | length" json)"'
+
 test_expect 'under the names of Vftrace: what an earlier job has left is kept on both nodes' '
 	mkdir old && cd old
 	for i in 1 2; do

@@ -87,20 +87,21 @@ static char *key_of(const char *path)
 /* By names, and by the numbers of runs, as BASE may be that of several. */
 static bool of_one_run(const struct exact *x)
 {
-	char *first = x->n_files ? key_of(vfd_facts(x->files[0])->path) : NULL;
-	uint64_t run = first ? vfd_facts(x->files[0])->run : 0;
+	const struct vfd_facts *numbered = x->n_files ? vfd_facts(x->files[0]) : NULL;
+	char *first = numbered ? key_of(numbered->path) : NULL;
 	bool same = first;
 
 	for (size_t i = 1; same && i < x->n_files; i++) {
 		const struct vfd_facts *f = vfd_facts(x->files[i]);
-		const char *path = f->path;
-		char *key = key_of(path);
+		char *key = key_of(f->path);
 
-		same = !strcmp(first, key) && (!run || !f->run || run == f->run);
-		run = run ?: f->run;
+		same = !strcmp(first, key) &&
+		       !vfd_runs_differ(numbered->path, numbered->run, f->path, f->run);
+		if (!numbered->run)
+			numbered = f;
 		if (!same)
 			complain("%s and %s are of two runs or events: name the files of one",
-				vfd_facts(x->files[0])->path, path);
+				vfd_facts(x->files[0])->path, f->path);
 		free(key);
 	}
 	free(first);
