@@ -6,6 +6,7 @@
  */
 
 #include "nodeagent/causal/read.h"
+#include "nodeagent/trace/collective.h"
 
 struct half_slot {
 	uint64_t key;
@@ -92,6 +93,12 @@ static void add_half(struct eager *x, const struct vfd_event *e)
 	half_take_out(&x->halves, one.key);
 }
 
+static bool has_start(const struct vfd_message *m)
+{
+	return m->kind == VFD_COLLECTIVE && m->ticket >> 32 &&
+	       collective_is_persistent(m->function);
+}
+
 void reader_look_ahead(struct reader *r)
 {
 	struct eager x = {.r = r, .most = {-1, -1}};
@@ -104,6 +111,7 @@ void reader_look_ahead(struct reader *r)
 		if (e.kind != VFD_MESSAGE)
 			continue;
 		reader_probe_received(r, &e);
+		r->has_starts |= has_start(e.message);
 		if (e.message->kind == VFD_EPOCH)
 			reader_lock(r, &e);
 		else if (is_compared(&x, &e))

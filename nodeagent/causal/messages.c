@@ -274,18 +274,22 @@ static void find_other_job(struct reader *r, uint32_t line, const struct vfd_eve
 }
 
 /* The starts of a persistent call are told apart by their numbers; older files have none: there
- * each start counts, as if all had been recorded. */
-static uint64_t ticket_of(
-	struct reader *r, uint32_t line, uint32_t comm, const struct vfd_message *m)
+ * each start counts, as if all had been recorded. False: its number is not known. */
+static bool find_ticket(
+	struct reader *r, uint32_t line, const struct vfd_message *m, struct causal_collective *to)
 {
-	const uint64_t caller = (uint64_t)line << 32 | comm;
+	const uint64_t caller = (uint64_t)line << 32 | to->comm;
 	uintptr_t n;
 
+	to->ticket = m->ticket;
 	if (!collective_is_persistent(m->function) || m->ticket >> 32)
-		return m->ticket;
+		return true;
+	if (r->has_starts)
+		return false;
 	n = (uintptr_t)match_table_find(&r->starts, caller, m->ticket) + 1;
 	match_table_add(&r->starts, caller, m->ticket, (void *)n);
-	return (uint64_t)n << 32 | m->ticket;
+	to->ticket |= (uint64_t)n << 32;
+	return true;
 }
 
 /* Whom it needs, if its kind does not say it. False: that is not known. */
@@ -316,8 +320,7 @@ static void add_collective(struct reader *r, uint32_t line, const struct vfd_eve
 		.leave = leave_of(m)};
 	bool known = to.comm != CAUSAL_NONE && to.kind != WAIT_KINDS_END;
 
-	to.ticket = ticket_of(r, line, to.comm, m);
-	known = known && find_needed(r, line, e, comm, &to);
+	known = known && find_ticket(r, line, m, &to) && find_needed(r, line, e, comm, &to);
 	if (known && (m->function & ~1u) == VFTR_MPI_FILE_OPEN)
 		reader_file_opened(r, line, &to);
 	if (known)

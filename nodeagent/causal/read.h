@@ -53,6 +53,7 @@ struct reader {
 	struct match_table starts;   /* of persistent calls: by line and communicator, and ticket */
 	uint64_t members;	     /* of all communicators */
 	bool has_epochs;	     /* there are calls on windows */
+	bool has_starts;	     /* starts of persistent collective calls have numbers */
 	struct reader_locks *locks;
 	struct reader_holders *holders;
 	struct reader_probes *probes;
@@ -155,7 +156,8 @@ void reader_probe_entered(struct reader *r, const struct vfd_event *e);
 void reader_probe_received(struct reader *r, const struct vfd_event *e);
 void reader_probe(struct reader *r, uint32_t line, const struct vfd_function *f, int64_t enter);
 
-/* ---- eager.c: the first pass over all events, for causal_set_eager(), locks.c and probes.c */
+/* ---- eager.c: the first pass over all events, for causal_set_eager(), has_starts, locks.c and
+ * probes.c */
 void reader_look_ahead(struct reader *r);
 
 #endif
