@@ -8,7 +8,8 @@
  *
  * Starts of one init never overlap: they are in the order of their times. Which
  * rings are read first does not matter, as they wait for match_progress(). They have
- * numbers: one whose number the other side lacks, as it was not recorded there, has no partner.
+ * numbers: one whose number the other side lacks, as it was not recorded there, has no partner, nor
+ * has one whose number is not known.
  * What a process does is broken after its first loss all the same.
  */
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static void pair_starts(struct match *m, struct init *a, bool end)
 		struct call *send = s->starts.first, *receive = r->starts.first;
 		const int32_t ahead = (int32_t)(start_of(send) - start_of(receive));
 
-		if (ahead) {
+		if (ahead || !start_of(send)) {
 			leave_start(m, ahead > 0 ? r : s);
 			continue;
 		}

@@ -44,6 +44,7 @@ static inline void write_send(
 		.bytes = (uint64_t)(o - w->ops),
 		.tag = o->tag,
 		.ticket = o->ticket,
+		.start = o->end ? o->number : 0,
 		.thread = o->thread,
 		.flags = flags_of(w, o) | flags};
 }
@@ -74,6 +75,7 @@ static inline void write_receive(struct world *w, unsigned p, unsigned t, const 
 		.leave = o->leave,
 		.tag = s ? s->tag : o->tag,
 		.ticket = o->ticket,
+		.start = o->end ? o->number : 0,
 		.thread = o->thread,
 		.request = o->request,
 		.flags = flags_of(w, o) | (s ? (uint32_t)MATCH_PROBED : 0)};
@@ -247,7 +249,7 @@ static inline void begin_start(struct world *w, unsigned p, unsigned t)
 	o->tag = e->tag;
 	o->ticket = e->ticket;
 	o->end = e;
-	o->number = e->starts++;
+	o->number = ++e->starts;
 	e->active = o;
 	begin(w, p, t, o->kind, o);
 }

@@ -526,7 +526,7 @@ static void start_numbered(uint32_t init, uint32_t tag, uint64_t name, uint64_t 
 
 static void start(uint32_t init, uint32_t tag, uint64_t name, uint64_t at)
 {
-	start_numbered(init, tag, name, at, 0);
+	start_numbered(init, tag, name, at, (uint32_t)name);
 }
 
 static void start_receive_numbered(
@@ -546,7 +546,7 @@ static void start_receive_numbered(
 
 static void start_receive(uint32_t init, uint32_t tag, uint32_t request, uint64_t at)
 {
-	start_receive_numbered(init, tag, request, at, 0);
+	start_receive_numbered(init, tag, request, at, request);
 }
 
 /* By the order of the inits, then start by start; ordinary messages do not matter. */
@@ -604,6 +604,22 @@ START_TEST(partitioned_left_out)
 			ck_assert_uint_eq(told[i].r.start, told[i].s.bytes);
 		}
 	ck_assert_uint_eq(match_counts(m)->unmatched_sends[MATCH_NOT_RECEIVED], 1);
+	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NO_SEND], 2);
+}
+END_TEST
+
+/* After the first one neither side knows the numbers any more: the others may be any. */
+START_TEST(partitioned_not_known)
+{
+	for (uint32_t i = 1; i <= 3; i++) {
+		start_numbered(0, 5, i, 1000 * i, i == 1);
+		start_receive_numbered(0, 5, i, 1000 * i + 1, i == 1);
+	}
+	match_progress(m, 1, 10000);
+	match_progress(m, 9, 10000);
+	match_end(m);
+	ck_assert_uint_eq(match_counts(m)->pairs[MATCH_EXACT], 1);
+	ck_assert_uint_eq(match_counts(m)->unmatched_sends[MATCH_NOT_RECEIVED], 2);
 	ck_assert_uint_eq(match_counts(m)->unmatched_receives[MATCH_NO_SEND], 2);
 }
 END_TEST
@@ -898,8 +914,8 @@ int main(void)
 		lengths, threads_of_records, wildcards_and_cancel, posts_not_waits,
 		any_order_of_reading, tickets_wrap_around, matched_probes, probes_that_wait,
 		freed_receives, threads_at_once, posts_at_once, overtaking, partitioned,
-		lost_sends_of_one_tag, broken_until_even, lost_receives, lost_completions,
-		completions_never_seen, elsewhere_and_leftovers, gone, limits};
+		partitioned_not_known, lost_sends_of_one_tag, broken_until_even, lost_receives,
+		lost_completions, completions_never_seen, elsewhere_and_leftovers, gone, limits};
 	Suite *s = suite_create("match");
 	TCase *c = tcase_create("match");
 
