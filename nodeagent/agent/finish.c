@@ -41,8 +41,17 @@
 #include "nodeagent/stack/stack.h"
 #include "shm/atomic.h"
 
+#define NO_ROOM	       2    /* beside 1 of what could not be written: the disk is full */
 #define SOURCES_S      10.0 /* for reading debug information, the most */
 #define SOURCES_KEEP_S 15.0 /* of what a batch system leaves us */
+
+/* Of -errno or 0. */
+static int outcome(int result)
+{
+	if (!result)
+		return 0;
+	return result == -ENOSPC || result == -EDQUOT ? 1 | NO_ROOM : 1;
+}
 
 /* Takes the message by its place: arguments are evaluated in any order. */
 static int report_result(int result, char **error)
@@ -51,7 +60,7 @@ static int report_result(int result, char **error)
 		complain("%s", *error);
 	free(*error);
 	*error = NULL;
-	return result ? 1 : 0;
+	return outcome(result);
 }
 
 static char *node_profile_path(const struct agent *a, const char *base)
@@ -78,7 +87,7 @@ static int write_node_profile(const struct agent *a, const struct profile *p, co
 	if (error)
 		complain("cannot write %s: %s", path, strerror(-error));
 	free(path);
-	return error ? 1 : 0;
+	return outcome(error);
 }
 
 /* Logs of the ranks in logfile_for_ranks that ran here. */
@@ -342,7 +351,7 @@ static int write_summary(
 	return report_result(output_summary(whole ? whole : node, a->host.conf,
 				     a->host.output_directory, base, &error),
 		       &error) |
-	       html_report_write(&a->host, whole ? whole : node, base);
+	       outcome(html_report_write(&a->host, whole ? whole : node, base));
 }
 
 /* Other agents wait for us, but not for ever. */
@@ -359,11 +368,11 @@ static bool is_untraced(const struct profile *p)
 	return !p->calls && !p->n_stack_samples;
 }
 
-/* They could not be written. True: on a full disk something was removed for them, which they say.
- */
-static bool make_room(struct agent *a, struct profile *node, struct profile *whole)
+/* failed: outcome() of what was written. True: on a full disk something was removed for it, which
+ * the results say. */
+static bool make_room(struct agent *a, int failed, struct profile *node, struct profile *whole)
 {
-	char *what = recorder_make_room(&a->host);
+	char *what = failed & NO_ROOM ? recorder_make_room(&a->host) : NULL;
 
 	if (!what)
 		return false;
@@ -388,14 +397,14 @@ static int write_results(struct agent *a, struct profile *node, struct profile *
 		a->nothing_traced = is_untraced(whole ? whole : node);
 	do
 		failed = write_summary(a, node, whole, base);
-	while (failed && make_room(a, node, whole));
+	while (make_room(a, failed, node, whole));
 	if (whole && a->host.transport)
 		peers_tell(a, base);
 	if (a->host.n_ever)
 		do {
 			no_logs = write_node_log(a, node, base, numbers, n_numbers);
 			no_logs |= write_rank_logs(a, node, nranks, base, numbers, n_numbers);
-		} while (no_logs && make_room(a, node, whole));
+		} while (make_room(a, no_logs, node, whole));
 	return failed | no_logs;
 }
 
@@ -455,7 +464,7 @@ int agent_finish(struct agent *a)
 	if (a->host.n_ever) {
 		do
 			failed = write_node_profile(a, node, base);
-		while (failed && make_room(a, node, NULL));
+		while (make_room(a, failed, node, NULL));
 	}
 	if (a->host.transport) {
 		older_results_end(&a->host, &lock); /* which others wait for */
@@ -479,7 +488,7 @@ int agent_finish(struct agent *a)
 	profile_free(node);
 	free(numbers);
 	free(base);
-	return failed | rounds_end(a);
+	return (failed | rounds_end(a)) != 0;
 }
 
 /* All files that this node alone can write; ranks: also of single ranks. */
@@ -499,7 +508,7 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 	older_results_end(&a->host, &lock);
 	free(numbers);
 	profile_free(alone);
-	return failed;
+	return failed != 0;
 }
 
 unsigned agent_close_copy(struct agent *a)

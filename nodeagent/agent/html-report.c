@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/agent/html-report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,5 +63,5 @@ int html_report_write(const struct host *host, const struct profile *p, const ch
 	report_done(&report);
 	free(error);
 	free(path);
-	return failed || !all;
+	return all ? failed : -EIO;
 }

@@ -8,7 +8,7 @@ struct profile;
 
 /*
  * Writes the report of p beside the host's other results if the configuration asks for it; base:
- * result_base(). Returns 0 (written, or not asked for), or 1 after a message.
+ * result_base(). Returns 0 (written, or not asked for), or -errno after a message.
  */
 int html_report_write(const struct host *host, const struct profile *p, const char *base);
 

@@ -36,8 +36,9 @@ double recorder_tick(struct host *host);
  */
 void recorder_close(struct host *host);
 /*
- * room.c: results could not be written. If the disk is full, cuts the end of the closed file off
- * and returns a sentence on that, which the caller frees: try again. NULL: nothing has changed.
+ * room.c: results could not be written as the disk is full. Cuts the end of the closed file off
+ * and returns a sentence on that, which the caller frees: try again. NULL: nothing has changed, as
+ * files lack, not bytes, or enough was cut.
  */
 char *recorder_make_room(struct host *host);
 /* Gives the closed file, or all files of the flight recorder, the name with this base. 0, or 1

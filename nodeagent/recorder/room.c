@@ -16,9 +16,9 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/host.h"
 
-#define ROOM_BYTES (4 << 20)  /* has always been enough */
-#define PIECE	   (64 << 10) /* zeros to try with */
-#define LEAST_LEFT 4096	      /* of the file: what begins it, without which the rest says nothing */
+#define ROOM_BYTES (4 << 20)   /* has nearly always been enough */
+#define CUT_MOST   (256 << 20) /* others on that disk may take what is cut off: not all for them */
+#define LEAST_LEFT 4096 /* of the file: what begins it, without which the rest says nothing */
 
 int recorder_reserve(const char *directory)
 {
@@ -30,35 +30,26 @@ int recorder_reserve(const char *directory)
 	return -1;
 }
 
-/* 0, or the error of writing as much there as results may need. */
-static int try_room(const char *directory)
+/* A full disk may lack files, too, which a shorter one of ours gives nobody. */
+static bool has_files_left(const char *directory)
 {
-	static const char zeros[PIECE];
 	char *suffix = write_suffix(), *path = xasprintf("%s/room%s", directory, suffix);
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int error = fd < 0 ? errno : 0;
-	ssize_t n = 0;
 
-	for (size_t done = 0; !error && done < ROOM_BYTES; done += (size_t)n) {
-		n = write(fd, zeros, PIECE);
-		error = n > 0 ? 0 : n ? errno : ENOSPC;
-	}
-	if (!error && fsync(fd)) /* a server may say it only now */
-		error = errno;
 	if (fd >= 0) {
 		unlink(path);
 		close(fd);
 	}
 	free(path);
 	free(suffix);
-	return error;
+	return fd >= 0;
 }
 
 /* More each time, as results of a large job may be larger. Our file's size then; -1: as it was. */
 static off_t cut(struct recorder *s, off_t *before)
 {
 	const int fd = open(s->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	const off_t most = ROOM_BYTES + s->cut_bytes;
+	const off_t most = MIN(ROOM_BYTES + s->cut_bytes, CUT_MOST - s->cut_bytes);
 	off_t left = -1;
 	struct stat st;
 
@@ -78,22 +69,19 @@ char *recorder_make_room(struct host *host)
 {
 	struct recorder *s = host->recorder;
 	char *directory;
-	off_t before, left;
-	int error;
+	off_t before, left = -1;
 
-	if (!s || !s->path || s->writer)
+	if (!s || !s->path || s->writer || s->cut_bytes >= CUT_MOST)
 		return NULL;
 	directory = file_directory(s->path);
-	error = try_room(directory);
+	if (has_files_left(directory))
+		left = cut(s, &before);
 	free(directory);
-	if (error != ENOSPC && error != EDQUOT)
-		return NULL;
-	left = cut(s, &before);
 	if (left < 0)
 		return NULL;
 	s->cut_bytes += before - left;
 	s->written.bytes = (uint64_t)left;
 	return xasprintf(
 		"%s: its last %lld bytes were cut off to make room for the other results: %s",
-		s->path, (long long)(before - left), strerror(error));
+		s->path, (long long)(before - left), strerror(ENOSPC));
 }

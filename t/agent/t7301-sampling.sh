@@ -403,6 +403,38 @@ test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed her
 	grep -q "^Complete:        no" out
 	[ "$(sed -n "s/^   Function: *//p" out)" -gt 1000 ]'
 
+# The JSON has 18 MB, and finds 11 MB free.
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'a result that is larger than all room that is left: the same' '
+	mkdir large
+	rm -f tree_*
+	cc_traced "$BIN/paths" "$T/agent/app-paths.c"
+	unshare --mount sh -c "mount -t tmpfs -o size=40m tmpfs large
+		$AGENT ${all[*]} -o large -- sh -c \"$BIN/tree 400; $BIN/paths 1\"
+		status=\$?
+		mv large/* .
+		exit \$status" 2>err
+	has err "bytes were cut off to make room for the other results: No space left"
+	[ "$(stat -c %s tree_all.json)" -gt 12000000 ]
+	json tree_all.json .calls
+	[ -s tree_all.log ] && [ -s tree_node_*.log ] && [ -s tree_*.vfp ]
+	"$VFTR" dump -H tree_*.vfd >out 2>dump.err || :
+	[ "$(sed -n "s/^   Function: *//p" out)" -gt 1000 ]'
+
+test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed here' \
+	'no file can be made any more: nothing of the sampling file is cut off for it' '
+	mkdir few
+	rm -f tree_*
+	status=0
+	unshare --mount sh -c "mount -t tmpfs -o size=100m,nr_inodes=3 tmpfs few
+		$AGENT ${all[*]} -o few -- $BIN/tree 20
+		cp few/* ." 2>err || status=$?
+	has err "tree_all.log: No space left"
+	hasnt err "cut off"
+	[ -s tree_*.vfp ]
+	"$VFTR" dump -H tree_*.vfd >out
+	grep -q "^Complete:        yes" out'
+
 test_expect 'a file that cannot be made: one warning, and the profile' '
 	mkdir -p d/count_$(hostname -s).vfd
 	traced "${all[@]}" -o d -- $BIN/count counts 2>err
