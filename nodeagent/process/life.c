@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process from its connection to its end, and what is freed with it. */
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -135,12 +136,24 @@ void processes_sweep(struct host *host)
 	callers_sweep(host);
 }
 
+/* Without a pidfd. What cannot be looked at as we have no descriptors or memory goes on. */
+static bool is_gone(const struct process *p)
+{
+	uint64_t began;
+
+	errno = 0;
+	began = procfs_began(p->pid);
+	if (!began)
+		return errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+	return began != p->began;
+}
+
 static bool has_exited(const struct process *p)
 {
 	struct pollfd f = {p->pidfd, POLLIN, 0};
 
 	if (p->pidfd < 0)
-		return !p->began || procfs_began(p->pid) != p->began;
+		return !p->began || is_gone(p);
 	return poll(&f, 1, 0) == 1 && (f.revents & POLLIN);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -262,6 +263,35 @@ START_TEST(without_pidfds_the_end_of_a_quarantined_one_is_seen)
 }
 END_TEST
 
+/* All our descriptors are in use, so that /proc cannot be read. */
+START_TEST(without_pidfds_it_goes_on_though_nothing_can_be_looked_at)
+{
+	const pid_t child = fork();
+	struct rlimit before, none;
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	be(child, false);
+	close(theirs);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	process_hung_up(p);
+	ck_assert(!p->ended);
+	processes_deaf_tick(&a);
+	ck_assert(!p->ended);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	pass_100_ms();
+	processes_deaf_tick(&a);
+	ck_assert(p->ended);
+	ck_assert_int_eq(p->end, PROCESS_KILLED);
+}
+END_TEST
+
 /* Of a pid that is given to another process. */
 START_TEST(without_pidfds_an_other_process_is_not_taken_for_it)
 {
@@ -450,6 +480,7 @@ int main(void)
 		though_the_disk_is_behind, beside_others, unless_it_is_quarantined,
 		who_is_refused_was_no_child, without_pidfds_a_zombie_has_ended,
 		without_pidfds_the_end_of_a_quarantined_one_is_seen,
+		without_pidfds_it_goes_on_though_nothing_can_be_looked_at,
 		without_pidfds_an_other_process_is_not_taken_for_it};
 	/* without pidfds, and with them */
 	const TTest *const both[] = {with_an_end_that_is_not_heard_of_yet, while_it_goes_on,
