@@ -160,9 +160,12 @@ START_TEST(with_an_end_that_is_not_heard_of_yet)
 	const pid_t child = fork();
 	siginfo_t info;
 
-	if (!child)
+	if (!child) {
+		pause();
 		_exit(0);
+	}
 	be(child, _i);
+	kill(child, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	p->said_bye = true;
 	process_finish(p, PROCESS_RUNNING);
