@@ -417,7 +417,9 @@ test_if 'unshare --mount mount -t tmpfs tmpfs /mnt' 'mounting is not allowed her
 	has err "bytes were cut off to make room for the other results: No space left"
 	[ "$(stat -c %s tree_all.json)" -gt 12000000 ]
 	json tree_all.json .calls
-	[ -s tree_all.log ] && [ -s tree_node_*.log ] && [ -s tree_*.vfp ]
+	[ -s tree_all.log ]
+	[ -s tree_node_*.log ]
+	[ -s tree_*.vfp ]
 	"$VFTR" dump -H tree_*.vfd >out 2>dump.err || :
 	[ "$(sed -n "s/^   Function: *//p" out)" -gt 1000 ]'
 
