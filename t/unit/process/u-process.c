@@ -157,19 +157,24 @@ static void be(pid_t child, bool pidfds)
 
 START_TEST(with_an_end_that_is_not_heard_of_yet)
 {
-	const pid_t child = fork();
 	siginfo_t info;
+	int go[2];
+	char byte;
+	pid_t child;
 
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	child = fork();
 	if (!child) {
-		pause();
-		_exit(0);
+		close(go[1]);
+		_exit(read(go[0], &byte, 1) != 0);
 	}
 	be(child, _i);
-	kill(child, SIGKILL);
+	close(go[1]);
 	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	p->said_bye = true;
 	process_finish(p, PROCESS_RUNNING);
 	ck_assert_int_eq(p->end, PROCESS_EXITED);
+	close(go[0]);
 }
 END_TEST
 
