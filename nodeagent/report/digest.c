@@ -343,11 +343,12 @@ static uint64_t joins_of_makers(const struct digest *d, const struct report *r)
 	return waits > d->part_ns[DIGEST_OPENMP_WAIT] ? waits - d->part_ns[DIGEST_OPENMP_WAIT] : 0;
 }
 
-/* A worker that waits for the others of its team is between regions, and not without work. */
-static void leave_to_teams(struct digest *d, const struct report *r)
+/* A worker that waits for the others of its team is between regions, and not without work. makers:
+ * joins_of_makers() of what frames show. */
+static void leave_to_teams(struct digest *d, const struct report *r, uint64_t makers)
 {
 	const struct profile *p = r->p;
-	uint64_t *part = d->part_ns, joins = 0, makers = joins_of_makers(d, r), idle = 0;
+	uint64_t *part = d->part_ns, joins = 0, idle = 0;
 
 	for (size_t i = 0; i < p->n_openmp; i++)
 		joins += p->openmp[i].join_ns;
@@ -370,12 +371,14 @@ static struct digest make_digest(const struct report *r)
 	struct digest d = {.n_top = 0};
 	struct report_group *groups;
 	const uint32_t *members;
+	uint64_t makers;
 	size_t n = report_groups(r, &groups, &members);
 
 	for (uint32_t i = 0; i < r->p->n_stacks; i++)
 		d.part_ns[digest_part(r, i)] += r->p->stacks[i].excl_ns;
+	makers = joins_of_makers(&d, r);
 	leave_to_library(&d, r);
-	leave_to_teams(&d, r);
+	leave_to_teams(&d, r, makers);
 	qsort(groups, n, sizeof(*groups), by_time);
 	put_top(&d, r, members, groups, n);
 	put_imbalance(&d, r, members, groups, n);
