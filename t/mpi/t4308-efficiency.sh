@@ -43,7 +43,7 @@ for mpi in $mpis; do
 		jq -e ".per_rank[] | select(.rank == 1) | .killed and .left_init and
 			(.entered_finalize | not)" $json
 		jq -e "all(.per_rank[]; .entered_finalize | not)" $json
-		grep -q "^Estimated: .*killed, and count" killed-$mpi/summary.log
+		grep -q "^Estimated: .*cut off, and count" killed-$mpi/summary.log
 		# its window is that of its own clock
 		close "$(awk "\$2 == 1 { print \$4 - \$3 }" out)" \
 			"$(jq ".per_rank[] | select(.rank == 1) | .window_s" $json)"'
@@ -124,7 +124,7 @@ test_expect 'vftr efficiency --csv: a line for each run; what is estimated has i
 	is 1 "$(awk -F, "{ print NF }" table.csv | sort -u | wc -l)" "numbers of columns"
 	grep -q "^\"killed-.*killed_ranks" table.csv
 	"$VFTR" efficiency killed-'"$1"' >text
-	grep -q "^killed-'"$1"': estimated: .*killed, and count" text'
+	grep -q "^killed-'"$1"': estimated: .*cut off, and count" text'
 
 test_expect 'vftr efficiency: runs that cannot be read are named, and the others shown' '
 	mkdir -p empty
