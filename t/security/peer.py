@@ -17,7 +17,7 @@ import socket
 import struct
 import sys
 
-VERSION = 9  # of the protocol, vftr-peers(7)
+VERSION = 10  # of the protocol, vftr-peers(7)
 WORD = 0xffffffff
 PRIME = 2 ** 255 - 19
 
