@@ -10,6 +10,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 
+# Where app-causal-random.c receives from MPI_ANY_SOURCE, always with a tag of its own.
+ANY_SOURCE = ("MPI_Recv<", "MPI_Mprobe<", "MPI_Wait<find<")
 INIT = ("MPI_Init", "MPI_Init_thread")
 NXN = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoallw",
        "Reduce_scatter", "Reduce_scatter_block")
@@ -161,7 +163,8 @@ class Run:
                 self.probed.add(e["flow"])
             else:
                 self.plain[rank].append((e["end_ns"], e["flow"]))
-            self.receives[e["flow"]] = dict(rank=rank, t=e["t_ns"], end=e["end_ns"])
+            self.receives[e["flow"]] = dict(rank=rank, t=e["t_ns"], end=e["end_ns"],
+                                            tag=e["tag"])
             ends[rank].append((e["end_ns"], ("receive", e["flow"])))
         elif e["kind"] == "collective":
             key = (self.names[e["communicator"]]["id"], e["ticket"])
@@ -287,12 +290,18 @@ class Run:
             self.find_wrong_order(r)
 
     def find_wrong_order(self, r):
-        """An earlier message lay there, which a later call received."""
+        """An earlier message lay there, which a later call received, and c could have chosen."""
         for c in r.calls:
-            if c.kind == "late_sender" and any(
-                    self.sends[key]["t"] < c.until for later in r.calls
-                    if later.enter >= c.leave for what, key in later.done
-                    if what == ("probe" if key in self.probed else "receive")):
+            if c.kind != "late_sender" or c.path.startswith("MPI_Probe<"):
+                continue
+            got = [key for what, key in c.done
+                   if what in ("receive", "probe") and self.sends[key]["t"] == c.until]
+            if self.probed.intersection(got) and not c.path.startswith("MPI_Mprobe<"):
+                continue  # by MPI_Probe, of which is not known what it looked for
+            takes = {self.receives[key]["tag"] for key in got if c.path.startswith(ANY_SOURCE)}
+            if any(self.sends[key]["t"] < c.until and self.receives[key]["tag"] not in takes
+                   for later in r.calls if later.enter >= c.leave for what, key in later.done
+                   if what == ("probe" if key in self.probed else "receive")):
                 c.kind = "wrong_order"
 
     # ---- the longest chain of useful time --------------------------------------------
