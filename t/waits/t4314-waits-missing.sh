@@ -64,15 +64,20 @@ for mpi in $mpis; do
 		is 0 "$(jq "[.efficiency.estimated[] | select(. == \"killed_ranks\")] | length" finalized-$mpi/profile.json)"'
 
 	test_expect "$mpi: a signal ends ranks that wait for each other: they are named, with where they hang" '
-		limit "$VFTR" run -q -o stuck-$mpi -- $(mpirun_of $mpi) -np 4 "$BIN/missing-$mpi" stuck truth \
-			>out 2>err </dev/null &
-		run=$!
-		wait_for 60 "\"$VFTR\" where --json | jq -e \".deadlock | length == 2\""
-		pkill -TERM -P $run
-		wait $run || echo "status $?"
+		mkdir -p stuck-$mpi
+		limit "$AGENT" -q -s stuck -o stuck-$mpi 2>err </dev/null &
+		agent=$!
+		wait_for 20 "test -S $VFTR_RUNTIME_DIR/stuck.sock"
+		limit env VFTR_SESSION=stuck $(mpirun_of $mpi) -np 4 "$BIN/missing-$mpi" stuck truth >out 2>&1 </dev/null &
+		job=$!
+		wait_for 60 "\"$VFTR\" where -s stuck --json | jq -e \".deadlock | length == 2\""
+		kill -TERM "$(head -n 1 "$VFTR_RUNTIME_DIR/stuck.lock")"
+		wait $agent || echo "status $?"
+		kill $job
+		wait $job || echo "status $?"
 		cat err
 		[ "$(grep -c "as SIGTERM came, there was a deadlock on [^ ]*: rank 0 waits for rank 1, which waits for rank 0; .*ranks 0-1 for [1-9][0-9.]* s in MPI_Recv < stuck < main" err)" = 1 ]
-		jq -e ".warnings | map(select(contains(\"rank 0 waits for rank 1\"))) | length == 1" stuck-$mpi/profile.json
+		jq -e ".warnings | map(select(contains(\"rank 0 waits for rank 1\"))) | length == 1" stuck-$mpi/*_all.json
 		reasons stuck-$mpi | grep -w killed_ranks
 		"$VFTR" findings --json stuck-$mpi | jq -e "[.findings[].rule] | index(\"communication\") == null"'
 
