@@ -22,12 +22,11 @@
 
 #define STOP_S 0.5 /* how often the stop file is looked for */
 #define LOOKS  4   /* in agent.deadlock_s */
-#define LATE_S                                                                                     \
-	0.5 /* another snapshot is being written: how often it is asked whether it is done         \
-	     */
+#define LATE_S 0.5 /* how often it is asked whether another snapshot is written */
 #define FRAMES 256
 /* Who is asked to end, and does not, is killed by then: 30 s after SIGTERM with Slurm's default. */
 #define KILLED_WITHIN_S 35.0
+#define SAME_S		5.0 /* signals so close ask for the same end */
 #define MIX		0x9e3779b97f4a7c15u
 
 /* What was seen at the last looks; times in raw ns. */
@@ -154,15 +153,22 @@ void deadlock_write_stacks(struct agent *a)
 	free(path);
 }
 
+static bool asked_within(const struct agent *a, double s)
+{
+	return a->asked_at && 1e-9 * (double)(clock_raw_ns() - a->asked_at) < s;
+}
+
 void deadlock_note(struct agent *a)
 {
 	const int signal = a->asked_to_end;
 	bool deadlock = false;
-	char *text = signal && a->host.n_live ? standstill_text(&a->host, &deadlock) : NULL;
+	char *text;
 
-	if (!signal)
-		return;
 	a->asked_to_end = 0;
+	/* timeout(1) sends SIGTERM twice: ranks are ending then */
+	if (!signal || (a->standstill && asked_within(a, SAME_S)))
+		return;
+	text = a->host.n_live ? standstill_text(&a->host, &deadlock) : NULL;
 	a->asked_at = clock_raw_ns();
 	a->has_deadlock = deadlock;
 	free(a->standstill); /* the program went on after an earlier signal */
@@ -172,7 +178,7 @@ void deadlock_note(struct agent *a)
 
 bool deadlock_was_asked(const struct agent *a)
 {
-	return a->asked_at && 1e-9 * (double)(clock_raw_ns() - a->asked_at) < KILLED_WITHIN_S;
+	return asked_within(a, KILLED_WITHIN_S);
 }
 
 static bool ended_badly(const struct process *p)

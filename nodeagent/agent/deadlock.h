@@ -2,8 +2,8 @@
 /*
  * Finds deadlocks: with agent.deadlock_s, writes the call stacks of all threads and a
  * snapshot as soon as no thread has recorded anything for that many seconds. With agent.stop_file,
- * ends the run as soon as that file exists. Of a run that a signal ends,
- * says what its processes hung in.
+ * ends the run as soon as that file exists. Of a run that a signal ends, says what its processes
+ * hung in.
  */
 #ifndef VFTR_NODEAGENT_AGENT_DEADLOCK_H
 #define VFTR_NODEAGENT_AGENT_DEADLOCK_H

@@ -77,6 +77,23 @@ START_TEST(they_are_not_written_if_it_ends_meanwhile)
 }
 END_TEST
 
+/* As the ranks are ending by the first of two signals nothing hangs any more. */
+START_TEST(the_first_of_two_signals_tells)
+{
+	a.standstill = xstrdup("as SIGTERM came, there was a deadlock");
+	a.asked_at = clock_raw_ns();
+	a.asked_to_end = SIGTERM;
+	deadlock_note(&a);
+	ck_assert_ptr_nonnull(a.standstill);
+	ck_assert_int_eq(a.asked_to_end, 0);
+	a.asked_at -= (uint64_t)(1e9 * SAME_S); /* the program has gone on */
+	a.asked_to_end = SIGTERM;
+	deadlock_note(&a);
+	ck_assert_ptr_null(a.standstill);
+	ck_assert(deadlock_was_asked(&a));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("deadlock");
@@ -89,6 +106,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, they_wait_for_the_snapshot_before);
 	tcase_add_test(c, they_are_not_written_if_it_ends_meanwhile);
+	tcase_add_test(c, the_first_of_two_signals_tells);
 	suite_add_tcase(s, c);
 	failed = run_suite(s);
 	snprintf(command, sizeof(command), "rm -rf %s", dir); /* a copy may have begun a file */
