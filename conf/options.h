@@ -74,6 +74,8 @@ X(AUTO_INT, profile_sample, "profile.sample", "auto", 0, 1000, NULL, false, \
   "Stack samples for each second of CPU time of a thread; auto: 20 where nothing is instrumented.") \
 X(CHOICE, profile_sample_by, "profile.sample_by", "auto", 0, 0, "auto|perf|timer", false, \
   "Who takes stack samples: the kernel, timers in the program, or timers where the kernel may not.") \
+X(BOOL, profile_xray, "profile.xray", "true", 0, 0, NULL, false, \
+  "Record the functions of programs that clang has built with -fxray-instrument.") \
 X(REGEX, profile_exclude, "profile.exclude", NULL, 0, 0, NULL, true, \
   "Functions and regions that are not in the profile: their time is that of their callers.") \
 X(INT, profile_depth, "profile.depth", "0", 0, 1024, NULL, false, \

@@ -231,6 +231,7 @@ static int say_hello(
 		.size_hint = number_from(size_variables),
 		.raw_ns = clock_raw_ns(),
 		.uninstrumented = is_preloaded() && !vftr_modules_call_hooks(),
+		.sleds = vftr_sleds_are_there(),
 	};
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;
@@ -268,7 +269,7 @@ static void accept_python(const struct wire_welcome *w, const char *text)
 /* By their own calls: then it is not needed from where they call MPI. */
 static bool callers_are_seen(const struct wire_welcome *w)
 {
-	return vftr_modules_call_hooks() ||
+	return vftr_modules_call_hooks() || (w->sleds && vftr_sleds_are_there()) ||
 	       (w->python && vftr_python_is_here && vftr_python_is_here());
 }
 
@@ -289,6 +290,7 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.memory_mean = w->memory_mean;
 	vftr_process.memory_large = w->memory_large;
 	vftr_process.locks_wanted = w->locks;
+	vftr_process.sleds_wanted = w->sleds;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;
@@ -464,6 +466,8 @@ static enum process_state attach_now(void)
 	vftr_pause_attach(); /* sets the gate, too */
 	vftr_process.app->hook_ps = vftr_hook_cost_ps();
 	vftr_sampler_begin();
+	if (vftr_process.sleds_wanted)
+		vftr_sleds_change();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	/* it may have given up in the middle of what it had to say */
 	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;

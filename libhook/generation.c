@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
+#include "libhook/switches.h"
 #include "shm/system.h"
 
 static pthread_key_t end_of_thread;
@@ -58,13 +59,15 @@ static void after_fork_in_parent(void)
 
 /*
  * A program that is not instrumented may never record anything. If its stacks are to be sampled the
- * agent has asked it to come before main(), and so for its children.
+ * agent has asked it to come before main(), and so for its children. And sleds call no hook before
+ * they are changed.
  */
 static bool is_asked_to_come(void)
 {
 	const char *v = getenv("VFTR_ATTACH");
 
-	return v && !strcmp(v, "start") && !vftr_user_has_switched_off();
+	return ((v && !strcmp(v, "start")) || vftr_sleds_are_there()) &&
+	       !vftr_user_has_switched_off();
 }
 
 static void come(void)

@@ -5,7 +5,7 @@
  * of the same thread can come back in; other threads are held off by
  * vftr_process_lock(). Unless a comment says that a function keeps errno, it may change
  * it, and whoever comes from the program restores it. Nothing here changes the environment,
- * calls malloc() itself, or opens a file for writing (but switches/call-sites.c /proc/self/mem,
+ * calls malloc() itself, or opens a file for writing (but switches/code.c /proc/self/mem,
  * to change code); patience.c makes symbolic links, and sampler/ handles one signal.
  */
 #ifndef VFTR_LIBHOOK_PROCESS_H
@@ -64,6 +64,7 @@ struct process {
 	uint32_t files_wanted;
 	uint64_t memory_mean, memory_large; /* shm/memory.h; mean 0: memory is not recorded */
 	uint32_t locks_wanted;
+	uint32_t sleds_wanted;	/* switches/sleds.h */
 	uint32_t switches;	/* functions that are switched off (switches.h), at most */
 	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;

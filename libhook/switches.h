@@ -42,6 +42,15 @@ uint32_t vftr_switches_id(uint32_t number);
 /* Forgets switched-off functions of unloaded code. */
 void vftr_switches_unloaded(uint64_t low, uint64_t high);
 
+/*
+ * True if the program has sleds (switches/sleds.h) that can be changed. The first call looks at the
+ * program's file and gets memory near its code.
+ */
+bool vftr_sleds_are_there(void);
+
+/* Changes them, once; does nothing if there are none. If the system refuses, those left stay. */
+void vftr_sleds_change(void);
+
 #pragma GCC visibility pop
 
 #endif

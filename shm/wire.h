@@ -44,7 +44,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  21u
+#define WIRE_VERSION  22u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -115,8 +115,8 @@ struct wire_hello {
 	int32_t size_hint;
 	uint64_t raw_ns;	 /* CLOCK_MONOTONIC_RAW read beside head.ticks */
 	uint32_t uninstrumented; /* 1: the library is preloaded, and no module calls the hooks */
-	uint32_t reserved;
-	/* text: executable, argv[0], working directory */
+	uint32_t sleds;		 /* 1: the program is built with sleds that can be changed */
+				 /* text: executable, argv[0], working directory */
 };
 
 enum wire_messages {
@@ -153,6 +153,8 @@ struct wire_welcome {
 	uint64_t memory_large;
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
 	uint32_t samples;	 /* 1: SAMPLES follows: the process is to sample its stacks */
+	uint32_t sleds;		 /* 1: record functions by sleds, where the program has them */
+	uint32_t reserved;
 	/* text: regular expressions of what to include and exclude, in one */
 };
 

@@ -8,36 +8,35 @@
 #include "libhook/switches/call-sites.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "libhook/process.h"
+#include "libhook/switches/code.h"
 #include "libhook/switches/count.h"
 #include "libhook/switches/function-end.h"
+#include "libhook/switches/sleds.h"
 
 #define SITES_MAX	    4096u
-#define FAILURES	    16u	  /* of a function: then its calls stay */
-#define PATIENCE	    1000u /* looks at what another thread holds for some microseconds */
+#define FAILURES	    16u /* of a function: then its calls stay */
 #define FUNCTION_BYTES_MOST (1u << 20)
 
 /* Ways to get to a hook: bytes of the instruction, and what the first one becomes. */
 static const struct way {
-	uint8_t code[2], code_bytes; /* what it begins with; the rest are 32 bits */
+	uint8_t code[3], code_bytes; /* what it begins with; the rest are 32 bits */
 	uint8_t by_address;	     /* that say where the address is */
 	uint8_t jump;
 	uint8_t gone;
+	uint8_t sled; /* sleds.h; what changes is the distance of the jump, or the jump */
 } ways[] = {
-	{{0xe8}, 1, 0, 0, 0xa9},       /* call rel32: test $imm32,%eax */
-	{{0xff, 0x15}, 2, 1, 0, 0x3b}, /* call *rel32(%rip): cmp rel32(%rip),%edx */
-	{{0xe9}, 1, 0, 1, 0xc3},       /* jmp rel32: ret */
-	{{0xff, 0x25}, 2, 1, 1, 0xc3}, /* jmp *rel32(%rip): ret */
+	{{0xe8}, 1, 0, 0, 0xa9},		/* call rel32: test $imm32,%eax */
+	{{0xff, 0x15}, 2, 1, 0, 0x3b},		/* call *rel32(%rip): cmp rel32(%rip),%edx */
+	{{0xe9}, 1, 0, 1, 0xc3},		/* jmp rel32: ret */
+	{{0xff, 0x25}, 2, 1, 1, 0xc3},		/* jmp *rel32(%rip): ret */
+	{{0xeb, 0x00, 0xe8}, 3, 0, 0, 0x09, 1}, /* jmp .+2; call rel32: jmp .+11 */
+	{{0xe9}, 1, 0, 1, 0xc3, 1},		/* jmp rel32: ret */
 };
 #define N_WAYS	   (sizeof(ways) / sizeof(ways[0]))
-#define CODE_BYTES 6u /* of the longest */
+#define CODE_BYTES 7u /* of the longest */
 
 struct call_site {
 	uint64_t at;
@@ -48,9 +47,8 @@ struct call_site {
 	bool at_end, counted;
 };
 
-/* all while `changing` is held, with signals blocked */
+/* all between vftr_code_change_begin() and its end */
 static struct call_site sites[SITES_MAX];
-static uint32_t changing;
 static uint32_t n_sites;
 static uint64_t allowed;		  /* also read without it, as what follows */
 static bool are_back = true;		  /* all calls that are not allowed to be out */
@@ -59,16 +57,6 @@ static uint8_t failures[SWITCHES_MAX][2]; /* at the start, at the end */
 /* libhook/hook.c */
 __attribute__((visibility("hidden"))) void vftr_hook_enter(void *function, void *call_site);
 __attribute__((visibility("hidden"))) void vftr_hook_exit(void *function, void *call_site);
-
-static bool read_code(int fd, uint64_t at, void *to, size_t bytes)
-{
-	return syscall(SYS_pread64, fd, to, bytes, at) == (long)bytes;
-}
-
-static bool write_code(int fd, uint64_t at, uint8_t byte)
-{
-	return syscall(SYS_pwrite64, fd, &byte, (size_t)1, at) == 1;
-}
 
 static bool is_hook(uint64_t address, bool at_end)
 {
@@ -88,7 +76,7 @@ static bool has_hook(int fd, uint64_t at, bool at_end)
 {
 	uint64_t address;
 
-	return read_code(fd, at, &address, sizeof(address)) && is_hook(address, at_end);
+	return vftr_code_read(fd, at, &address, sizeof(address)) && is_hook(address, at_end);
 }
 
 /* Directly, or by an entry of a procedure linkage table: [endbr64] [bnd] jmp *rel32(%rip). */
@@ -100,7 +88,7 @@ static bool leads_to_hook(int fd, uint64_t target, bool at_end)
 
 	if (is_hook(target, at_end))
 		return true;
-	if (!read_code(fd, target, code, sizeof(code)))
+	if (!vftr_code_read(fd, target, code, sizeof(code)))
 		return false;
 	if (!memcmp(code, endbr64, sizeof(endbr64)))
 		i = sizeof(endbr64);
@@ -131,18 +119,21 @@ static bool choose_byte(struct call_site *s)
 {
 	const struct way *w = &ways[s->way];
 	const uint64_t end = s->at + length(w);
+	const struct counted_call call = {
+		relative(s->code + w->code_bytes, end), end, s->number, w->sled};
 
 	s->now = w->gone;
+	s->changed = w->sled && !w->jump;
 	if (!s->counted)
 		return true;
 	s->changed = (uint8_t)(length(w) - 1);
-	return !w->by_address && !w->jump &&
-	       vftr_count_stub(relative(s->code + w->code_bytes, end), end, s->number, &s->now);
+	return !w->by_address && !w->jump && vftr_count_stub(&call, &s->now);
 }
 
 static bool take_out(int fd, struct call_site *s)
 {
-	if (n_sites == SITES_MAX || !choose_byte(s) || !write_code(fd, s->at + s->changed, s->now))
+	if (n_sites == SITES_MAX || !choose_byte(s) ||
+		!vftr_code_write(fd, s->at + s->changed, &s->now, 1))
 		return false;
 	sites[n_sites] = *s;
 	store_relaxed(&n_sites, n_sites + 1);
@@ -154,7 +145,7 @@ static bool remove_call(int fd, struct call_site s, uint64_t after)
 {
 	uint8_t before[CODE_BYTES];
 
-	if (!read_code(fd, after - CODE_BYTES, before, CODE_BYTES))
+	if (!vftr_code_read(fd, after - CODE_BYTES, before, CODE_BYTES))
 		return false;
 	for (s.way = 0; s.way < N_WAYS; s.way++) {
 		const struct way *w = &ways[s.way];
@@ -162,7 +153,7 @@ static bool remove_call(int fd, struct call_site s, uint64_t after)
 
 		s.at = after - length(w);
 		memcpy(s.code, code, length(w));
-		if (!w->jump && is_way(fd, &s, w, code))
+		if (!w->jump && !w->sled && is_way(fd, &s, w, code))
 			return take_out(fd, &s);
 	}
 	return false;
@@ -178,13 +169,14 @@ static bool remove_jumps(int fd, struct call_site s, uint64_t function)
 	if (end <= function || end - function > FUNCTION_BYTES_MOST)
 		return false;
 	for (uint64_t at = function; at < end; at += sizeof(code) - CODE_BYTES) {
-		if (!read_code(fd, at, code, sizeof(code)))
+		if (!vftr_code_read(fd, at, code, sizeof(code)))
 			return removed;
 		for (unsigned i = 0; i < sizeof(code) - CODE_BYTES; i++)
 			for (s.way = 0; s.way < N_WAYS; s.way++) {
 				s.at = at + i;
 				memcpy(s.code, code + i, CODE_BYTES);
-				if (ways[s.way].jump && s.at + length(&ways[s.way]) <= end &&
+				if (ways[s.way].jump && !ways[s.way].sled &&
+					s.at + length(&ways[s.way]) <= end &&
 					is_way(fd, &s, &ways[s.way], code + i))
 					removed |= take_out(fd, &s);
 			}
@@ -192,45 +184,21 @@ static bool remove_jumps(int fd, struct call_site s, uint64_t function)
 	return removed;
 }
 
-/* What the thread had before: it is neither interrupted nor cancelled while it changes code. */
-struct before {
-	sigset_t signals;
-	int cancel;
-};
-
-static void go_on_as_before(const struct before *b)
+/* All sleds of the function, at its begin or at its ends, that are changed. */
+static bool remove_sleds(int fd, struct call_site s, uint64_t function)
 {
-	cancel_restore(b->cancel);
-	pthread_sigmask(SIG_SETMASK, &b->signals, NULL);
-}
+	bool removed = false;
+	size_t i = 0;
 
-static bool changing_begin(struct before *b)
-{
-	unsigned looks = PATIENCE;
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &b->signals);
-	b->cancel = cancel_off();
-	while (!claim_u32(&changing, 0, 1)) {
-		if (!looks--) {
-			go_on_as_before(b);
-			return false;
-		}
-		sched_yield();
+	while ((s.at = vftr_sled_next(function, s.at_end, &i))) {
+		if (!vftr_code_read(fd, s.at, s.code, sizeof(s.code)))
+			continue;
+		for (s.way = 0; s.way < N_WAYS; s.way++)
+			if (ways[s.way].sled &&
+				!memcmp(s.code, ways[s.way].code, ways[s.way].code_bytes))
+				removed |= take_out(fd, &s);
 	}
-	return true;
-}
-
-static void changing_end(const struct before *b)
-{
-	store_release(&changing, 0);
-	go_on_as_before(b);
-}
-
-static int open_code(void)
-{
-	return (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC);
+	return removed;
 }
 
 static bool remove_hook(const struct hook_call *c)
@@ -238,14 +206,14 @@ static bool remove_hook(const struct hook_call *c)
 	const struct call_site s = {.number = (uint8_t)c->number,
 		.at_end = c->at_end,
 		.counted = c->counted && !c->at_end};
-	const int fd = open_code();
+	const int fd = vftr_code_open();
 	bool removed;
 
 	if (fd < 0)
 		return false;
-	removed = remove_call(fd, s, (uintptr_t)c->after) ||
+	removed = remove_call(fd, s, (uintptr_t)c->after) || remove_sleds(fd, s, c->function) ||
 		  (c->at_end && remove_jumps(fd, s, c->function));
-	syscall(SYS_close, fd);
+	vftr_code_close(fd);
 	return removed;
 }
 
@@ -256,20 +224,20 @@ bool vftr_call_site_remove(const struct hook_call *call)
 	const uint64_t bit = (uint64_t)1 << call->number;
 	int saved_errno = errno;
 	bool removed = false;
-	struct before before;
+	struct code_change before;
 
 #ifndef __x86_64__
 	return false;
 #endif
 	if (load_relaxed(failed) >= FAILURES || load_relaxed(&n_sites) == SITES_MAX ||
-		!changing_begin(&before))
+		!vftr_code_change_begin(&before))
 		return false;
 	if (allowed & bit) {
 		removed = remove_hook(call);
 		store_relaxed(failed, (uint8_t)(removed ? 0 : *failed + 1));
 		store_relaxed(&seen->taken, seen->taken | (removed ? bit : 0));
 	}
-	changing_end(&before);
+	vftr_code_change_end(&before);
 	errno = saved_errno;
 	return removed;
 }
@@ -280,14 +248,14 @@ static bool restore_call(int fd, const struct call_site *s)
 	const struct way *w = &ways[s->way];
 	uint8_t code[CODE_BYTES];
 
-	if (!read_code(fd, s->at, code, length(w)))
+	if (!vftr_code_read(fd, s->at, code, length(w)))
 		return true;
 	if (code[s->changed] != s->now)
 		return true;
 	code[s->changed] = s->code[s->changed];
 	if (memcmp(code, s->code, length(w)))
 		return true;
-	return write_code(fd, s->at + s->changed, s->code[s->changed]);
+	return vftr_code_write(fd, s->at + s->changed, &s->code[s->changed], 1);
 }
 
 /* Those at a function's end, or at its start, that are allowed no more. */
@@ -313,24 +281,24 @@ static bool all_are_allowed(void)
 bool vftr_call_sites_allow(uint64_t functions)
 {
 	int saved_errno = errno, fd = -1;
-	struct before before;
+	struct code_change before;
 	bool done;
 
 	if (load_relaxed(&allowed) == functions && load_relaxed(&are_back))
 		return true;
-	if (!changing_begin(&before))
+	if (!vftr_code_change_begin(&before))
 		return false;
 	store_relaxed(&allowed, functions);
 	if (!all_are_allowed())
-		fd = open_code();
+		fd = vftr_code_open();
 	if (fd >= 0) {
 		restore_calls(fd, true);
 		restore_calls(fd, false);
-		syscall(SYS_close, fd);
+		vftr_code_close(fd);
 	}
 	done = all_are_allowed();
 	store_relaxed(&are_back, done);
-	changing_end(&before);
+	vftr_code_change_end(&before);
 	errno = saved_errno;
 	return done;
 }
@@ -338,18 +306,18 @@ bool vftr_call_sites_allow(uint64_t functions)
 void vftr_call_sites_unloaded(uint64_t low, uint64_t high)
 {
 	uint32_t n = 0;
-	struct before before;
+	struct code_change before;
 
-	if (!load_relaxed(&n_sites) || !changing_begin(&before))
+	if (!load_relaxed(&n_sites) || !vftr_code_change_begin(&before))
 		return;
 	for (uint32_t i = 0; i < n_sites; i++)
 		if (sites[i].at - low >= high - low)
 			sites[n++] = sites[i];
 	store_relaxed(&n_sites, n);
-	changing_end(&before);
+	vftr_code_change_end(&before);
 }
 
 void vftr_call_sites_attach(void)
 {
-	store_relaxed(&changing, 0);
+	vftr_code_change_forget();
 }

@@ -129,7 +129,21 @@ static void write_stub(uint8_t *code, unsigned number)
 	code[16] = 0xe1;
 }
 
-static bool make_stub(uint64_t at, unsigned number)
+/* mov $number,%r11d; jmp *0(%rip); .quad vftr_sled_count_here */
+static void write_sled_stub(uint8_t *code, unsigned number)
+{
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+	const uint64_t to = (uintptr_t)&vftr_sled_count_here;
+	const uint32_t n = number;
+
+	code[0] = 0x41;
+	code[1] = 0xbb;
+	memcpy(code + 2, &n, 4);
+	memcpy(code + 6, jump, sizeof(jump));
+	memcpy(code + 12, &to, 8);
+}
+
+static bool make_stub(uint64_t at, const struct counted_call *call)
 {
 	const uint64_t page = at & ~PAGE_MASK;
 	const size_t bytes = ((at + STUB_BYTES - 1) | PAGE_MASK) + 1 - page;
@@ -140,7 +154,7 @@ static bool make_stub(uint64_t at, unsigned number)
 		return false;
 	if ((uintptr_t)p == page) { /* kernels before 4.17 take it as a hint */
 		memset(p, 0xcc, bytes);
-		write_stub((uint8_t *)(uintptr_t)at, number);
+		(call->sled ? write_sled_stub : write_stub)((uint8_t *)(uintptr_t)at, call->number);
 		if (!mprotect(p, bytes, PROT_READ | PROT_EXEC))
 			return true;
 	}
@@ -163,26 +177,27 @@ static bool is_in_reach(int64_t distance)
 	return distance == (int32_t)distance;
 }
 
-uint64_t vftr_count_stub(uint64_t target, uint64_t end, unsigned number, uint8_t *byte)
+uint64_t vftr_count_stub(const struct counted_call *call, uint8_t *byte)
 {
 	static struct stub {
 		uint64_t target, at;
 		unsigned number;
 	} stubs[STUBS_MAX];
 	static unsigned n;
+	const uint64_t target = call->target, end = call->end;
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		if (stubs[i].target == target && stubs[i].number == number &&
+		if (stubs[i].target == target && stubs[i].number == call->number &&
 			is_in_reach((int64_t)(stubs[i].at - end)))
 			break;
 	for (unsigned k = 0; i == n && n < STUBS_MAX && k < 254; k++) {
 		const int64_t step = (int64_t)step_of(k) * ((int64_t)1 << APART);
 
 		if (!is_in_reach((int64_t)(target - end) + step) || (int64_t)target + step < 0 ||
-			!make_stub(target + (uint64_t)step, number))
+			!make_stub(target + (uint64_t)step, call))
 			continue;
-		stubs[n++] = (struct stub){target, target + (uint64_t)step, number};
+		stubs[n++] = (struct stub){target, target + (uint64_t)step, call->number};
 		break;
 	}
 	if (i == n)
@@ -193,7 +208,7 @@ uint64_t vftr_count_stub(uint64_t target, uint64_t end, unsigned number, uint8_t
 
 #else
 
-uint64_t vftr_count_stub(uint64_t target, uint64_t end, unsigned number, uint8_t *byte)
+uint64_t vftr_count_stub(const struct counted_call *call, uint8_t *byte)
 {
 	return 0;
 }

@@ -61,16 +61,24 @@ static inline __attribute__((always_inline)) void count_by_path(
  */
 void vftr_count_slowly(uint32_t number);
 
+/* A call that is to count: the instruction ends at `end` and calls `target`. */
+struct counted_call {
+	uint64_t target, end;
+	unsigned number; /* of the function */
+	bool sled;	 /* all registers but %r11 are to be kept (sleds.h) */
+};
+
 /*
- * The address of instructions that count a call of function `number`. A call instruction that ends
- * at `end' and calls `target' reaches them if the highest byte of its 32-bit distance becomes
- * *byte. Returns 0 if there is no place for them, or the system refuses. For call-sites.c, with
- * signals blocked and no other thread in it.
+ * The address of instructions that count the call. It reaches them if the highest byte of its
+ * 32-bit distance becomes *byte. Returns 0 if there is no place for them, or the system refuses.
+ * For call-sites.c, with signals blocked and no other thread in it.
  */
-uint64_t vftr_count_stub(uint64_t target, uint64_t end, unsigned number, uint8_t *byte);
+uint64_t vftr_count_stub(const struct counted_call *call, uint8_t *byte);
 
 /* These instructions jump here, with the function's number in %eax. */
 void vftr_count_here(void);
+/* sled-hooks.c: the same, with it in %r11d. */
+void vftr_sled_count_here(void);
 
 #pragma GCC visibility pop
 

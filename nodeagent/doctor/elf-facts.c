@@ -216,6 +216,7 @@ int elf_facts_read(struct elf_facts *facts, const char *path, const char **why)
 	struct elf_file *f, *debug;
 	int error = elf_open(path, &f, why);
 	GElf_Phdr ph;
+	GElf_Shdr sh;
 	bool symtab;
 
 	memset(facts, 0, sizeof(*facts));
@@ -237,6 +238,7 @@ int elf_facts_read(struct elf_facts *facts, const char *path, const char **why)
 		elf_close(debug);
 	}
 	facts->stripped = !symtab;
+	facts->sleds = facts->executable && elf_section(f, SHT_PROGBITS, "xray_instr_map", &sh);
 	facts->vftr_text = facts->executable && (facts->stripped || facts->hook == ELF_DEFINED) &&
 			   holds_text(f, TRACE);
 	elf_close(f);

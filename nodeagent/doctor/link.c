@@ -8,6 +8,7 @@
 #include "nodeagent/doctor/doctor.h"
 #include "nodeagent/doctor/hooked.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -178,10 +179,22 @@ static void advise_samples(struct patient *p)
 			"`vftr run --' (vftr-stack(7))");
 }
 
+/* libhook/switches/sleds.h */
+static bool has_sleds(const struct patient *p)
+{
+	return p->self->facts.sleds && p->self->facts.machine == EM_X86_64;
+}
+
 static void judge_uninstrumented(struct patient *p)
 {
 	bool regions = false, mpi = false;
 
+	if (has_sleds(p)) {
+		diagnose(p->d, FINDING_OK,
+			"the program has sleds of -fxray-instrument: its functions are recorded%s",
+			p->ours ? "" : " under `vftr run --'");
+		return;
+	}
 	for (size_t i = 0; i < p->n && p->ours; i++) {
 		if (&p->objects[i] == p->ours)
 			continue;

@@ -224,7 +224,8 @@ static void note_origin(struct process *p, const union packet *m)
 	p->parent_fork = m->hello.parent_fork;
 	p->rank_hint = m->hello.rank_hint;
 	p->size_hint = m->hello.size_hint;
-	p->uninstrumented = m->hello.uninstrumented;
+	p->uninstrumented =
+		m->hello.uninstrumented && !(m->hello.sleds && p->host->conf->profile_xray);
 	p->executable = xstrdup(text_of(m, 0));
 	p->invoked_as = xstrdup(text_of(m, 1));
 	p->directory = xstrdup(text_of(m, 2));
@@ -245,6 +246,7 @@ static struct wire_welcome welcome_of(const struct host *host)
 		.memory_mean = host->conf->memory_active ? host->conf->memory_sample_bytes : 0,
 		.memory_large = host->conf->memory_large,
 		.locks = host->conf->locks_active,
+		.sleds = host->conf->profile_xray,
 		.block_most_ms = (uint32_t)(1e3 * host->conf->shm_block_most_s),
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,

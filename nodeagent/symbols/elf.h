@@ -101,6 +101,7 @@ struct elf_facts {
 	enum elf_presence regions; /* any other vftrace_* */
 	enum elf_presence mpi;	   /* MPI_Init in any of its spellings */
 	char *mpi_symbol;	   /* the first spelling seen */
+	bool sleds;		   /* of clang's -fxray-instrument */
 	bool vftr_text;		   /* it holds a text of ours, so its hooks may be ours */
 };
 

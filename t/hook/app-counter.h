@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __clang__
+#define UNTRACED __attribute__((no_instrument_function, xray_never_instrument, unused))
+#else
 #define UNTRACED __attribute__((no_instrument_function, unused))
-#define KEEP	 __attribute__((noinline))
+#endif
+#define KEEP __attribute__((noinline))
 
 #ifdef COUNTER_LOCAL
 enum { COUNTER_NODES = 100, COUNTER_DEPTH = 100 };

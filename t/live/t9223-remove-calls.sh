@@ -57,6 +57,11 @@ test_if 'command -v clang' 'no clang' 'the same of clang' '
 	TEST_CC=clang cc_traced "$BIN/other" "$T/counters/app-accessors.c" -O2 -Wno-unknown-attributes
 	[ "$(bounded other)" -ge 3 ]'
 
+test_if 'command -v clang' 'no clang' 'the same of sleds, which are changed back' '
+	clang -O2 -fno-inline -Wno-unknown-attributes -fxray-instrument -fxray-instruction-threshold=1 \
+		-fnoxray-link-deps -o "$BIN/other" "$T/counters/app-accessors.c" $(test_link vftrace)
+	[ "$(bounded other)" -ge 3 ]'
+
 # the CPU time of a long run over that of the untraced program, and with hooks that stay
 test_expect 'what is off costs less than it does with its hooks' '
 	for i in 1 2; do

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='sleds of clang: functions are recorded exactly, and nothing of theirs is harmed'
+. "$(dirname "$0")/../lib/lib.sh"
+need jq
+need_built "$AGENT" "$VFTR" "$LIB/libvftrace.so" "$LIB/libvftrace.a" "$LIB/libvftrace-static.a"
+[ "$(uname -m)" = x86_64 ] || skip_all 'sleds are changed on x86-64 only'
+command -v clang >/dev/null || skip_all 'no clang'
+SLEDS='-fxray-instrument -fxray-instruction-threshold=1 -fnoxray-link-deps'
+
+# -fno-inline: what is inlined has no sleds. -u: sleds refer to nothing that is in the archive.
+# exact PROGRAM AGENT-OPTIONS...: calls of each path are those of the program's own counter
+exact() {
+	program=$1
+	shift
+	rm -f counts "${program##*/}"_*
+	traced -q -k demangle_cxx=false "$@" -- "$program" counts 3
+	same_calls counts "${program##*/}_all.json"
+	is 0 "$(json "${program##*/}_all.json" .lost)" lost
+	exclusive_sums_up "${program##*/}_all.json"
+}
+
+for how in '-O0' '-O1 -fno-pie -no-pie' '-O2' '-O3 -flto -fuse-ld=lld'; do
+	test_if "echo 'int main() {}' | clang $how -x c -" "clang $how does not link" \
+		"C, $how: each path has its calls, preloaded and linked" "
+		clang -g $how -fno-inline $SLEDS -o $BIN/count \$T/hook/app-count.c -pthread -lm
+		exact $BIN/count --preload
+		clang -g $how -fno-inline $SLEDS -o $BIN/count \$T/hook/app-count.c -pthread -lm \$(test_link vftrace)
+		exact $BIN/count"
+done
+
+test_if 'command -v clang++' 'no clang++' 'C++ with exceptions: each path has its calls' "
+	for how in -O1 -O2; do
+		clang++ -g \$how $SLEDS -o $BIN/countpp \$T/hook/app-count.cpp -pthread
+		exact $BIN/countpp --preload
+		clang++ -g \$how $SLEDS -o $BIN/countpp \$T/hook/app-count.cpp -pthread \$(test_link vftrace)
+		exact $BIN/countpp
+	done"
+
+test_expect 'a program linked with -static, and one that was stripped' "
+	clang -g -O1 -static $SLEDS -Wl,-u,vftrace_version -o $BIN/static \$T/hook/app-static.c $LIB/libvftrace-static.a
+	exact $BIN/static
+	clang -g -O1 -fno-inline $SLEDS -Wl,-E -o $BIN/count \$T/hook/app-count.c -pthread -lm
+	strip $BIN/count
+	rm -f counts count_*
+	traced -q --preload -- $BIN/count counts 3
+	is \$(awk '{ n += \$1 } END { print n }' counts) \$(json count_all.json '[.stacks[].calls] | add')"
+
+# built OPTION...: app-sleds
+built() {
+	clang -O2 -g -Wno-psabi $SLEDS "$@" -o "$BIN/sleds" "$T/hook/app-sleds.c" -pthread
+	"$BIN/sleds" 3000 >plain 2>state
+	is unchanged "$(cat state)"
+}
+
+# recorded AGENT-OPTIONS...: all calls, and the program's results
+recorded() {
+	rm -f sleds_*
+	traced -q --preload "$@" -- "$BIN/sleds" 3000 >out 2>state
+	cmp plain out
+	is changed "$(cat state)"
+	json sleds_all.json '.stacks[] | "\(.function) \(.calls)"' |
+		awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >calls
+	sort <<-END | diff - calls
+		after_jump 1
+		doubles 9000
+		fib 135041
+		init 0
+		ints 9000
+		jumper 1
+		jumps 4
+		longer 9000
+		main 1
+		mixed 9000
+		odd 9000
+		pair 9000
+		round_of 9000
+		tail 18000
+		thread 2
+		variable 9000
+		vectors 9000
+		wide 9000
+	END
+}
+
+test_expect 'arguments and results of all kinds stay, in threads, in small rings, with each event slow' '
+	built
+	recorded -k shm.ring_size=32KiB
+	recorded -k shm.when_full=drop
+	recorded -k clock.source=raw'
+
+test_if 'grep -q -w avx2 /proc/cpuinfo' 'no AVX2' 'the same of vectors of 256 bits' '
+	built -mavx2
+	recorded -k shm.ring_size=32KiB
+	recorded -k clock.source=raw'
+
+test_if 'grep -q -w avx512f /proc/cpuinfo' 'no AVX-512' 'the same of vectors of 512 bits' '
+	built -mavx512f
+	recorded -k shm.ring_size=32KiB
+	recorded -k clock.source=raw'
+
+test_expect 'without an agent, switched off, and with profile.xray=false they stay as they are' '
+	built
+	for how in VFTR_OFF=1 VFTR_AGENT=off; do
+		LD_PRELOAD="$LIB/libvftrace.so" limit env $how "$BIN/sleds" 3000 >out 2>state
+		cmp plain out
+		is unchanged "$(cat state)"
+	done
+	traced -q --preload -k profile.xray=false -- "$BIN/sleds" 3000 >out 2>state
+	cmp plain out
+	is unchanged "$(cat state)"'
+
+test_expect 'vftr doctor says what is recorded' '
+	built
+	limit "$VFTR" doctor "$BIN/sleds" >said
+	has said "will be traced"
+	has said "sleds of -fxray-instrument"'
+done_testing
