@@ -8,6 +8,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/process/codemap.h"
 #include "nodeagent/process/host.h"
+#include "nodeagent/process/names.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/replay/stack-samples.h"
 #include "nodeagent/replay/tree/calltree.h"
@@ -126,6 +127,19 @@ static bool is_hidden(const struct function *f)
 	return f->kind == FUNCTION_HIDDEN || f->kind == FUNCTION_OURS;
 }
 
+/* Without an unwind entry the symbol tells where the function begins; 0: none is there. */
+static uint64_t begin_of(struct stack_functions *f, uint64_t pc)
+{
+	const uint64_t start = unwinder_function(f->unwinder, pc);
+	struct code_location at;
+	uint64_t symbol;
+
+	if (start || !codemap_find_address(f->p->code, pc, &at) ||
+		!symcache_find(f->p->host->symbols, &at, at.address, &symbol))
+		return start;
+	return pc - (at.address - symbol);
+}
+
 static struct function look_up(struct stack_functions *f, uint64_t pc)
 {
 	struct function found = {.kind = FUNCTION_HIDDEN};
@@ -143,9 +157,9 @@ static struct function look_up(struct stack_functions *f, uint64_t pc)
 		return found;
 	if (!is_known(f->p, &m, pc))
 		return (struct function){.kind = FUNCTION_HIDDEN};
-	/* symbols are read in the end: that takes time */
-	start = unwinder_function(f->unwinder, pc);
-	if (start == m.entry && found.kind == FUNCTION_PLAIN)
+	/* most symbols are read in the end: that takes time */
+	start = begin_of(f, pc);
+	if (start && start == m.entry && found.kind == FUNCTION_PLAIN)
 		found.kind = FUNCTION_ENTRY;
 	found.key = key_of(f->p->code, start ? start : pc);
 	return found;

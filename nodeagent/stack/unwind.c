@@ -2,6 +2,7 @@
 #include "nodeagent/stack/unwind.h"
 
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -283,6 +284,18 @@ static uint64_t function_in(const Elf_Data *table, uint64_t section, uint64_t ad
 	return section + (uint64_t)(int64_t)row.function;
 }
 
+/* The table has begins alone: an address behind the end of the last function is in none. */
+static bool is_covered(Dwfl_Module *module, uint64_t pc)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *table = dwfl_module_eh_cfi(module, &bias);
+	Dwarf_Frame *frame = NULL;
+	const bool covered = table && !dwarf_cfi_addrframe(table, pc - bias, &frame);
+
+	free(frame);
+	return covered;
+}
+
 uint64_t unwinder_function(struct unwinder *u, uint64_t pc)
 {
 	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
@@ -290,7 +303,7 @@ uint64_t unwinder_function(struct unwinder *u, uint64_t pc)
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 	size_t n = 0;
 
-	if (!elf)
+	if (!elf || !is_covered(module, pc))
 		return 0;
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n; i++) {

@@ -57,7 +57,7 @@ struct unwind_module {
 bool unwinder_module(struct unwinder *u, uint64_t pc, struct unwind_module *m);
 
 /* The address at which the function at pc begins, by its file's table of unwind entries
- * (.eh_frame_hdr); 0: the table has no row for it. */
+ * (.eh_frame_hdr); 0: no entry is of this address, as of assembler code that tells none. */
 uint64_t unwinder_function(struct unwinder *u, uint64_t pc);
 
 #endif

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+test_description='stack samples in code whose unwind tables are unusual'
+. "$(dirname "$0")/../lib/lib.sh"
+
+need jq
+
+sampled() { # COMMAND...: with profile.sample; paths in `paths', each with its samples
+	rm -f ./*_all.json
+	traced --preload -k profile.sample=100 -- "$@" >out || return 1
+	mv ./*_all.json all.json
+	jq -r ".stacks[] | select(.samples > 0) | \"\(.samples) \(.path | gsub(\" < \"; \"<\"))\"" all.json >paths
+}
+
+# where the kernel allows none there is nothing to see
+allowed=yes
+sampled sh -c : || true
+grep -q "the kernel allows no stack samples" ./*_all.log && allowed=
+may='[ "$allowed" ]'
+why='the kernel allows no perf events here'
+
+# samples PATTERN: of all paths that match it
+samples() {
+	awk -v p="$1" '$2 ~ p { n += $1 } END { print n + 0 }' paths
+}
+most_are() { # PATTERN
+	cat paths
+	[ "$(samples "$1")" -gt "$(($(samples .) * 3 / 4))" ]
+}
+
+cat >before.c <<'END'
+__attribute__((noinline)) long never_called(long x) { __asm__ volatile(""); return 3 * x; }
+END
+cat >kernel.c <<'END'
+long kernel(long n) { long s = 0; for (long i = 0; i < n; i++) __asm__ volatile("" : "+r"(s)); return s; }
+END
+cat >calls.c <<'END'
+long kernel(long n), never_called(long x);
+int main(int argc, char **argv) { return argc > 9 ? (int)never_called(argc) : (int)kernel(500000000); }
+END
+
+test_if "$may" "$why" 'a function without an entry, as of an assembler, has its name and not that before it' '
+	for f in calls before; do $TEST_CC -O2 -c $f.c; done
+	$TEST_CC -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -c kernel.c
+	$TEST_CC -o bare calls.o before.o kernel.o
+	sampled ./bare
+	most_are "^kernel<"
+	is 0 "$(samples never_called)"'
+
+done_testing
