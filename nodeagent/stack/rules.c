@@ -23,6 +23,7 @@ enum where {
 struct frame_rule {
 	uint64_t low, high; /* of instructions, [low, high) */
 	bool is_other;	    /* libdw is to be asked */
+	bool is_none;	    /* ... which knows nothing of it either */
 	uint8_t from;	    /* the register that the frame's address is told by, and ... */
 	uint8_t back;	    /* that with the address in the caller */
 	int32_t distance;   /* ... how far it is from that */
@@ -137,6 +138,7 @@ static struct frame_rule read_rule(const struct frame_rules *r, uint64_t pc)
 		frame = NULL;
 	if (frame)
 		dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
+	rule.is_none = !frame;
 	rule.is_other = !frame || !read_frame(frame, &rule, bias, end);
 	free(frame);
 	return rule;
@@ -222,13 +224,18 @@ static bool to_caller(const struct frame_rule *rule, const struct stack_raw *s, 
 	return all;
 }
 
+bool frame_rules_begins(struct frame_rules *r, uint64_t back)
+{
+	return rule_at(r, back - 1)->is_none && !rule_at(r, back)->is_none;
+}
+
 bool frame_rules_walk(
 	struct frame_rules *r, const struct stack_raw *s, uint64_t *pcs, size_t *n, bool *whole)
 {
 	const uint64_t begin = stack_raw_register(s, STACK_POINTER);
 	struct registers regs;
 	uint64_t pc = stack_raw_pc(s);
-	bool all;
+	bool all = false;
 
 	for (unsigned i = 0; i < DWARF_REGS; i++) {
 		regs.value[i] = stack_raw_register(s, i);
@@ -239,6 +246,11 @@ bool frame_rules_walk(
 		const struct frame_rule *rule = rule_at(r, pc);
 
 		pcs[(*n)++] = pc;
+		if (rule->is_none) {
+			*whole = *n > 1 && all && frame_rules_begins(r, pc + 1);
+			pcs[*n - 1] += *whole;
+			return *whole;
+		}
 		if (rule->is_other || !regs.known[rule->from])
 			return false;
 		all = to_caller(rule, s, begin, &regs);

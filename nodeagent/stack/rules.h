@@ -23,6 +23,12 @@ void frame_rules_free(struct frame_rules *r);
 void frame_rules_forget(struct frame_rules *r);
 
 /*
+ * True if a function begins at `back', which frames return to, and no code is before it: nobody has
+ * called that function. So the last one of a fiber (makecontext(3)) is entered.
+ */
+bool frame_rules_begins(struct frame_rules *r, uint64_t back);
+
+/*
  * As unwinder_frames(), with their number in *n. False: a frame has a rule of another kind, and the
  * caller is to ask libdw for all of them. pcs has room for UNWIND_FRAMES_MAX.
  */

@@ -23,6 +23,7 @@ struct unwinder {
 	uint64_t *pcs;
 	size_t n;
 	bool missed; /* memory that was not stored; for libdw the stack may end there */
+	bool first;  /* a function that nobody has called */
 };
 
 /* ---- what libdw asks for ------------------------------------------------- */
@@ -174,8 +175,9 @@ static int add_frame(Dwfl_Frame *frame, void *ctx)
 		return DWARF_CB_ABORT;
 	if (!pc) /* behind the thread's first function */
 		return DWARF_CB_OK;
-	u->pcs[u->n++] = is_running ? pc : pc - 1;
-	return DWARF_CB_OK;
+	u->first = !is_running && frame_rules_begins(u->rules, pc);
+	u->pcs[u->n++] = is_running || u->first ? pc : pc - 1;
+	return u->first ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 size_t unwinder_frames_by_libdw(
@@ -184,8 +186,8 @@ size_t unwinder_frames_by_libdw(
 	u->sample = s;
 	u->pcs = pcs;
 	u->n = 0;
-	u->missed = false;
-	*whole = !dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u) && !u->missed;
+	u->missed = u->first = false;
+	*whole = (!dwfl_getthread_frames(u->dwfl, u->pid, add_frame, u) || u->first) && !u->missed;
 	u->sample = NULL;
 	return u->n;
 }

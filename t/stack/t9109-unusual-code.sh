@@ -47,4 +47,30 @@ test_if "$may" "$why" 'a function without an entry, as of an assembler, has its 
 	most_are "^kernel<"
 	is 0 "$(samples never_called)"'
 
+cat >fiber.c <<'END'
+#include <stdlib.h>
+#include <ucontext.h>
+static ucontext_t outside, inside;
+static volatile double sink;
+__attribute__((noinline)) void burn(long n) { for (long i = 1; i < n; i++) sink += 1.0 / (double)i; }
+void body(void) { for (;;) { burn(3000000); swapcontext(&inside, &outside); } }
+int main(void)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = malloc(65536);
+	inside.uc_stack.ss_size = 65536;
+	inside.uc_link = &outside;
+	makecontext(&inside, body, 0);
+	for (int i = 0; i < 30; i++)
+		swapcontext(&outside, &inside);
+	return 0;
+}
+END
+
+test_if "$may" "$why" 'the first function of a fiber has no caller' '
+	$TEST_CC -O1 -o fiber fiber.c
+	sampled ./fiber
+	most_are "^burn<body<init$"
+	is "" "$(grep "<body<" paths | grep -v "<body<init$")"'
+
 done_testing
