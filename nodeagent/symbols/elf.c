@@ -240,8 +240,31 @@ bool elf_has_build_id(const struct elf_file *f, const uint8_t *id, size_t bytes)
 
 /* ---- separate debug files ------------------------------------------------ */
 
-/* Opens a candidate; takes the path. NULL unless it belongs to f. */
-static struct elf_file *debug_candidate(const struct elf_file *f, char *path)
+/* As linkers write it behind the name of a debug file: CRC-32 of the whole file. */
+static bool has_crc(const struct elf_file *f, uint32_t wanted)
+{
+	static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+		0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8,
+		0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+	unsigned char block[65536];
+	uint32_t crc = UINT32_MAX;
+	off_t at = 0;
+	ssize_t n = -1;
+
+	while ((uint64_t)at <= f->bytes_most && (n = pread(f->fd, block, sizeof(block), at)) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			crc ^= block[i];
+			crc = crc >> 4 ^ of_nibble[crc & 15];
+			crc = crc >> 4 ^ of_nibble[crc & 15];
+		}
+		at += n;
+	}
+	return !n && ~crc == wanted;
+}
+
+/* Opens a candidate; takes the path. NULL unless it belongs to f. crc: what its link says, which
+ * tells where one of both has no build-id. */
+static struct elf_file *debug_candidate(const struct elf_file *f, char *path, const uint32_t *crc)
 {
 	uint8_t ours[ELF_BUILD_ID_MAX], theirs[ELF_BUILD_ID_MAX];
 	size_t a, b;
@@ -255,7 +278,8 @@ static struct elf_file *debug_candidate(const struct elf_file *f, char *path)
 	b = elf_file_build_id(debug, theirs);
 	if ((debug->device == f->device && debug->inode == f->inode) ||
 		(a && b && (a != b || memcmp(ours, theirs, a))) ||
-		debug->header.e_machine != f->header.e_machine) {
+		debug->header.e_machine != f->header.e_machine ||
+		(!(a && b) && crc && !has_crc(debug, *crc))) {
 		elf_close(debug);
 		return NULL;
 	}
@@ -273,7 +297,19 @@ static struct elf_file *debug_by_build_id(const struct elf_file *f)
 	for (size_t i = 0; i < bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
 	return debug_candidate(
-		f, xasprintf("%s/.build-id/%.2s/%s.debug", DEBUG_ROOT, hex, hex + 2));
+		f, xasprintf("%s/.build-id/%.2s/%s.debug", DEBUG_ROOT, hex, hex + 2), NULL);
+}
+
+/* Behind the name, at the next multiple of 4 bytes. */
+static bool link_crc(const struct elf_file *f, const Elf_Data *link, uint32_t *crc)
+{
+	const size_t at = (strlen(link->d_buf) + 4) & ~(size_t)3;
+	const Elf_Data from = {
+		(char *)link->d_buf + at, ELF_T_WORD, EV_CURRENT, sizeof(*crc), 0, 0};
+	Elf_Data to = {crc, ELF_T_WORD, EV_CURRENT, sizeof(*crc), 0, 0};
+
+	return at + sizeof(*crc) <= link->d_size &&
+	       gelf_xlatetom(f->elf, &to, &from, f->header.e_ident[EI_DATA]);
 }
 
 static struct elf_file *debug_by_link(const struct elf_file *f, const char *path)
@@ -283,19 +319,20 @@ static struct elf_file *debug_by_link(const struct elf_file *f, const char *path
 	struct elf_file *debug;
 	const char *link;
 	char real[PATH_MAX], *slash;
+	uint32_t crc;
 
 	if (!data || !memchr(data->d_buf, 0, data->d_size) || !realpath(path, real))
 		return NULL;
 	link = data->d_buf;
 	slash = strrchr(real, '/');
-	if (!*link || strchr(link, '/') || !slash)
+	if (!*link || strchr(link, '/') || !slash || !link_crc(f, data, &crc))
 		return NULL;
 	*slash = 0;
-	debug = debug_candidate(f, xasprintf("%s/%s", real, link));
+	debug = debug_candidate(f, xasprintf("%s/%s", real, link), &crc);
 	if (!debug)
-		debug = debug_candidate(f, xasprintf("%s/.debug/%s", real, link));
+		debug = debug_candidate(f, xasprintf("%s/.debug/%s", real, link), &crc);
 	if (!debug)
-		debug = debug_candidate(f, xasprintf("%s%s/%s", DEBUG_ROOT, real, link));
+		debug = debug_candidate(f, xasprintf("%s%s/%s", DEBUG_ROOT, real, link), &crc);
 	return debug;
 }
 

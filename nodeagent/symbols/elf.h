@@ -40,7 +40,8 @@ bool elf_is_executable(const struct elf_file *file);
 /*
  * The separate debug file of `file`, which was opened at `path`: build-id path
  * below /usr/lib/debug, then .gnu_debuglink beside the file, in .debug/ and in
- * /usr/lib/debug/DIRECTORY. One whose build-id differs is passed over. NULL if
+ * /usr/lib/debug/DIRECTORY. One whose build-id differs is passed over;
+ * where one of the two has none, one whose CRC is not that of the link. NULL if
  * there is none. The caller closes it.
  */
 struct elf_file *elf_debug_file(const struct elf_file *file, const char *path);

@@ -272,6 +272,28 @@ START_TEST(test_debug_link)
 }
 END_TEST
 
+/* Without build-ids the CRC tells; that of lib.debug is of its first build. */
+START_TEST(test_debug_link_of_another_build)
+{
+	struct symtab *t;
+
+	mkdir(in("stale"), 0755);
+	ck_assert(shell("cc -O0 -g -fPIC -shared -Wl,--build-id=none -o stale/lib.so one.c asm.s "
+			"&& cd stale && "
+			"objcopy --only-keep-debug lib.so lib.debug && "
+			"objcopy --strip-all --add-gnu-debuglink=lib.debug lib.so lib2.so"));
+	t = symtab_open(in("stale/lib2.so"), NULL, 0, NULL);
+	is_named(t, nm("stale/lib.so", "alone", 1), "alone");
+	symtab_close(t);
+	ck_assert(shell(
+		"cc -O0 -g -fPIC -shared -Wl,--build-id=none -o stale/lib.debug two.c one.c asm.s"));
+	t = symtab_open(in("stale/lib2.so"), NULL, 0, NULL);
+	ck_assert_ptr_null(symtab_find(t, nm("stale/lib.so", "alone", 1), NULL));
+	is_named(t, nm("stale/lib.so", "outer", 1), "outer");
+	symtab_close(t);
+}
+END_TEST
+
 START_TEST(test_build_id)
 {
 	uint8_t id[ELF_BUILD_ID_MAX], other[ELF_BUILD_ID_MAX];
@@ -432,6 +454,7 @@ int main(void)
 	tcase_add_test(c, test_stripped_keeps_exports);
 	tcase_add_test(c, test_stripped_program);
 	tcase_add_test(c, test_debug_link);
+	tcase_add_test(c, test_debug_link_of_another_build);
 	tcase_add_test(c, test_build_id);
 	tcase_add_test(c, test_not_pie);
 	tcase_add_test(c, test_unreadable);
