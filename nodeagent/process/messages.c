@@ -23,6 +23,7 @@
 #include "nodeagent/replay/gpu/gpu.h"
 #include "nodeagent/process/regions.h"
 #include "nodeagent/process/names.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/process/threads.h"
 #include "nodeagent/replay/comm/comm.h"
 #include "nodeagent/replay/comm/neighbours.h"
@@ -376,6 +377,28 @@ static bool reads_answers(const struct process *p)
 	return ioctl(p->socket, SIOCOUTQ, &unread) || unread <= UNREAD_BYTES;
 }
 
+/*
+ * The loader has the name that the program gave: it may be relative to a folder that is not ours,
+ * and that the program has left since. The file may be closed by now, and another one there.
+ */
+static char *whole_path(const struct process *p, const struct wire_module *m, const char *path)
+{
+	char *mapped = *path == '/' || !*path ? NULL : procfs_mapped_file(p->pid, m->low);
+
+	if (mapped && !strcmp(basename(mapped), basename(path)))
+		return mapped;
+	free(mapped);
+	return *path ? procfs_absolute(p->pid, path) : xstrdup("");
+}
+
+static void add_module(struct process *p, const struct wire_module *m, const char *path)
+{
+	char *whole = whole_path(p, m, path);
+
+	codemap_add(p->code, m, whole);
+	free(whole);
+}
+
 /* A kind of packet that always makes sense: who takes packet m of process p. */
 #define TAKES(name, take)                                                                          \
 	static const char *name(struct process *p, const union packet *m)                          \
@@ -384,7 +407,7 @@ static bool reads_answers(const struct process *p)
 		return NULL;                                                                       \
 	}
 
-TAKES(on_module, codemap_add(p->code, &m->module, text_of(m, 0)))
+TAKES(on_module, add_module(p, &m->module, text_of(m, 0)))
 TAKES(on_module_gone, codemap_gone(p->code, m->number.number, m->head.ticks))
 
 /* A thread wants a ring, which is not made for a process that is gone. */

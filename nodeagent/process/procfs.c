@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "nodeagent/base/util.h"
 #include "shm/fnv.h"
 
 int procfs_maps_has(int pid, const char *text)
@@ -100,6 +102,54 @@ char *procfs_maps_by_root(int pid)
 	if (f)
 		fclose(f);
 	return text;
+}
+
+/* The kernel writes "\\012" for a newline in a path, and says behind it that the file is gone. */
+static void plain_path(char *path)
+{
+	char *at = path, *gone = strrchr(path, ' ');
+
+	if (gone && !strcmp(gone, " (deleted)"))
+		*gone = 0;
+	while ((at = strstr(at, "\\012"))) {
+		*at++ = '\n';
+		memmove(at, at + 3, strlen(at + 3) + 1);
+	}
+}
+
+char *procfs_mapped_file(int pid, uint64_t address)
+{
+	char path[64], line[4608], *found = NULL;
+	uint64_t low, high;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *file = strchr(line, '/');
+
+		if (!file || sscanf(line, "%" SCNx64 "-%" SCNx64, &low, &high) != 2 ||
+			address < low || address >= high)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		plain_path(file);
+		found = xstrdup(file);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+char *procfs_absolute(int pid, const char *path)
+{
+	char link[64], folder[4096];
+	ssize_t n = 0;
+
+	snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
+	if (*path != '/')
+		n = readlink(link, folder, sizeof(folder));
+	return n > 0 && (size_t)n < sizeof(folder) ? xasprintf("%.*s/%s", (int)n, folder, path)
+						   : xstrdup(path);
 }
 
 uint64_t procfs_program(int pid)

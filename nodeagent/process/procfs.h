@@ -27,6 +27,13 @@ bool procfs_has_other_root(int pid);
  */
 char *procfs_maps_by_root(int pid);
 
+/* The path of the file that is mapped at an address, as the process sees it; NULL: there is none,
+ * or it cannot be told. The caller frees. */
+char *procfs_mapped_file(int pid, uint64_t address);
+/* A path of the process, made absolute: by its current folder, if that is known. The caller frees.
+ */
+char *procfs_absolute(int pid, const char *path);
+
 /* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 

@@ -205,6 +205,13 @@ test_expect 'plug-ins that take turns, fifty times' '
 	called alpha 75
 	called beta 75'
 
+test_expect 'a plug-in of a folder that is not ours, whose name is relative to it' '
+	mkdir -p elsewhere
+	cp alpha.so elsewhere/here.so
+	run sh -c "cd elsewhere && exec ../host =./here.so"
+	called alpha 3
+	hasnt said "no such file"'
+
 test_expect 'a plug-in whose file is removed while it is open: exact calls' '
 	cp alpha.so gone.so
 	run ./host ./beta.so -./gone.so
