@@ -13,7 +13,7 @@
 struct stack_raw;
 struct unwinder;
 
-#define UNWIND_FRAMES_MAX 256u
+#define UNWIND_FRAMES_MAX 2048u
 
 /* pid: of a process, or of one of its threads. Reads /proc/PID/maps. NULL: that is not there, or
  * the process has another processor's code. The caller frees. */

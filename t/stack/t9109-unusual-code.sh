@@ -73,4 +73,17 @@ test_if "$may" "$why" 'the first function of a fiber has no caller' '
 	most_are "^burn<body<init$"
 	is "" "$(grep "<body<" paths | grep -v "<body<init$")"'
 
+cat >recursion.c <<'END'
+static volatile double sink;
+__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 3000; i++) sink += 1.0 / (i + 1); }
+__attribute__((noinline)) int walk(int d) { int r = 1; if (d) r += walk(d - 1); else leaf(); sink++; return r; }
+__attribute__((noinline)) int phase(int d) { return walk(d) + 1; }
+int main(void) { for (int i = 0; i < 30000; i++) phase(400); return 0; }
+END
+
+test_if "$may" "$why" 'a recursion of 400 small frames is one frame, with its callers' '
+	$TEST_CC -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o recursion recursion.c
+	sampled ./recursion
+	most_are "^(leaf<)?walk<phase<main<init$"'
+
 done_testing
