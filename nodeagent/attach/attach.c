@@ -13,6 +13,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/stack/events.h"
 
 #define LOOK_NS	     UINT64_C(200000000) /* between two looks, and ... */
@@ -89,6 +90,7 @@ static void describe_process(struct process *p, const struct process *parent)
 
 	command_line(p->pid, words);
 	p->executable = link_of(p->pid, "exe");
+	procfs_cut_deleted(p->executable);
 	p->directory = link_of(p->pid, "cwd");
 	p->invoked_as = xstrdup(words[0] ? words : p->executable);
 	free(words);

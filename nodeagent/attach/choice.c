@@ -36,6 +36,7 @@ static bool runs_file(int pid, const char *name)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, to, sizeof(to) - 1);
 	to[n > 0 ? n : 0] = '\0';
+	procfs_cut_deleted(to);
 	return !strcmp(basename(to), name);
 }
 

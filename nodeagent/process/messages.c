@@ -228,6 +228,7 @@ static void note_origin(struct process *p, const union packet *m)
 	p->uninstrumented =
 		m->hello.uninstrumented && !(m->hello.sleds && p->host->conf->profile_xray);
 	p->executable = xstrdup(text_of(m, 0));
+	procfs_cut_deleted(p->executable);
 	p->invoked_as = xstrdup(text_of(m, 1));
 	p->directory = xstrdup(text_of(m, 2));
 }
@@ -395,7 +396,7 @@ static void add_module(struct process *p, const struct wire_module *m, const cha
 {
 	char *whole = whole_path(p, m, path);
 
-	codemap_add(p->code, m, whole);
+	process_maps(p, m, whole);
 	free(whole);
 }
 

@@ -10,6 +10,7 @@
 #include "nodeagent/symbols/lines.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/symbols/objects.h"
 #include "nodeagent/symbols/symtab.h"
 #include "nodeagent/process/regions.h"
@@ -131,6 +132,36 @@ static const struct symtab *table_of(struct symcache *s, uint32_t file)
 		host_warn(s->host, false, "%s", why);
 	free(why);
 	return f->table;
+}
+
+static void keep_removed(
+	struct symcache *s, const struct process *p, const struct wire_module *m, const char *path)
+{
+	const struct code_location location = {path, 0, m->build_id, m->build_id_bytes};
+	const uint32_t file = file_of(s, &location); /* may move files[] */
+	struct file *f = &s->files[file];
+	char *readable = f->table ? NULL : procfs_removed_file(p->pid, m->low);
+
+	if (!readable)
+		return;
+	f->table = symtab_open(
+		readable, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes, NULL);
+	if (!symtab_count(f->table)) { /* why will be said in the end */
+		symtab_close(f->table);
+		f->table = NULL;
+	}
+	free(readable);
+}
+
+void process_maps(struct process *p, const struct wire_module *m, const char *path)
+{
+	char *plain = xstrdup(path);
+	const bool removed = procfs_cut_deleted(plain);
+
+	codemap_add(p->code, m, plain);
+	if (removed && p->host->symbols)
+		keep_removed(p->host->symbols, p, m, plain);
+	free(plain);
 }
 
 const char *symcache_find(

@@ -13,6 +13,7 @@ struct host;
 struct lock_use;
 struct process;
 struct symcache;
+struct wire_module;
 
 #define SITE_PREFIX "call@" /* of the name of a KEY_SITE */
 
@@ -22,6 +23,10 @@ void symcache_free(struct symcache *s);
 /* Raw name of the function around an address of location's file, or NULL. */
 const char *symcache_find(struct symcache *s, const struct code_location *location,
 	uint64_t address, uint64_t *start);
+
+/* p has this module mapped: it is added to its code map. The symbols of a file that was removed are
+ * read at once, as they can be only while p runs. */
+void process_maps(struct process *p, const struct wire_module *m, const char *path);
 
 /* Raw name of the variable at the address of location, or NULL. */
 const char *symcache_find_object(

@@ -104,40 +104,76 @@ char *procfs_maps_by_root(int pid)
 	return text;
 }
 
-/* The kernel writes "\\012" for a newline in a path, and says behind it that the file is gone. */
-static void plain_path(char *path)
+bool procfs_cut_deleted(char *path)
 {
-	char *at = path, *gone = strrchr(path, ' ');
+	char *behind = strrchr(path, ' ');
 
-	if (gone && !strcmp(gone, " (deleted)"))
-		*gone = 0;
-	while ((at = strstr(at, "\\012"))) {
+	if (!behind || strcmp(behind, " (deleted)") || !access(path, F_OK))
+		return false;
+	*behind = 0;
+	return true;
+}
+
+/* The kernel writes "\\012" for a newline in a path. */
+static void read_newlines(char *path)
+{
+	for (char *at = path; (at = strstr(at, "\\012"));) {
 		*at++ = '\n';
 		memmove(at, at + 3, strlen(at + 3) + 1);
 	}
 }
 
-char *procfs_mapped_file(int pid, uint64_t address)
+struct mapping {
+	uint64_t low, high, inode;
+	char *path; /* NULL: no file is mapped there */
+};
+
+static struct mapping mapping_at(int pid, uint64_t address)
 {
-	char path[64], line[4608], *found = NULL;
-	uint64_t low, high;
+	char path[64], line[4608];
+	struct mapping m = {.path = NULL};
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
+	while (f && !m.path && fgets(line, sizeof(line), f)) {
 		char *file = strchr(line, '/');
 
-		if (!file || sscanf(line, "%" SCNx64 "-%" SCNx64, &low, &high) != 2 ||
-			address < low || address >= high)
+		if (!file ||
+			sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &m.low,
+				&m.high, &m.inode) != 3 ||
+			address < m.low || address >= m.high)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		plain_path(file);
-		found = xstrdup(file);
+		read_newlines(file);
+		m.path = xstrdup(file);
 	}
 	if (f)
 		fclose(f);
-	return found;
+	return m;
+}
+
+char *procfs_mapped_file(int pid, uint64_t address)
+{
+	char *path = mapping_at(pid, address).path;
+
+	if (path)
+		procfs_cut_deleted(path);
+	return path;
+}
+
+char *procfs_removed_file(int pid, uint64_t address)
+{
+	const struct mapping m = mapping_at(pid, address);
+	char *exe = xasprintf("/proc/%d/exe", pid);
+	struct stat st;
+
+	if (m.path && (stat(exe, &st) || st.st_ino != m.inode)) {
+		free(exe);
+		exe = xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m.low, m.high);
+	}
+	free(m.path);
+	return exe;
 }
 
 char *procfs_absolute(int pid, const char *path)

@@ -88,7 +88,15 @@ static void tell_codemap(struct process *p, const struct unwind_module *m)
 
 	told.build_id_bytes = (uint32_t)m->build_id_bytes;
 	memcpy(told.build_id, m->build_id, m->build_id_bytes);
-	codemap_add(p->code, &told, m->path);
+	process_maps(p, &told, m->path);
+}
+
+/* Behind the path of a file that was removed the kernel says so. */
+static bool is_path(const char *known, const char *mapped)
+{
+	const size_t n = strlen(known);
+
+	return !strncmp(known, mapped, n) && (!mapped[n] || !strcmp(mapped + n, " (deleted)"));
 }
 
 /* False: this file has come to the place of the one that is known there. */
@@ -96,7 +104,7 @@ static bool is_of(const struct code_location *known, const struct unwind_module 
 {
 	return known->address == pc - m->base && known->build_id_bytes == m->build_id_bytes &&
 	       !memcmp(known->build_id, m->build_id, m->build_id_bytes) &&
-	       (m->build_id_bytes || !strcmp(known->path, m->path));
+	       (m->build_id_bytes || is_path(known->path, m->path));
 }
 
 /* One that is seen from outside does not tell what it unloads. */

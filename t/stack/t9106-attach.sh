@@ -155,6 +155,20 @@ test_expect 'a file that comes into the place of another one has the names of it
 		is yes "$(awk -v n="only_$name" "\$2 == n { sum += \$1 } END { print (sum > 50 ? \"yes\" : sum) }" paths)"
 	done'
 
+test_expect 'a program whose file was removed, as it was built anew, has its names while it runs' '
+	for options in -Wl,--build-id -Wl,--build-id=none; do
+		$TEST_CC -O2 -fomit-frame-pointer $options -o "$BIN/rebuilt" "$T/stack/app-shares.c" -pthread -ldl
+		run "$BIN/rebuilt" serial 1000000
+		rm "$BIN/rebuilt"
+		cp "$BIN/spent" "$BIN/rebuilt"
+		seen
+		kill "$pid"
+		jq -r ".stacks[].path" got/profile.json >paths
+		has paths "burn < deep < serial < main < init"
+		is rebuilt "$(jq -r ".each_process[0].executable | sub(\".*/\"; \"\")" got/profile.json)"
+		hasnt got/summary.log deleted
+	done'
+
 test_expect 'an agent that is killed leaves the process as it was' '
 	run "$BIN/shares" serial 1000000
 	attach -q "$pid" &
