@@ -389,7 +389,9 @@ static char *whole_path(const struct process *p, const struct wire_module *m, co
 	if (mapped && !strcmp(basename(mapped), basename(path)))
 		return mapped;
 	free(mapped);
-	return *path ? procfs_absolute(p->pid, path) : xstrdup("");
+	if (*path == '/' || !*path || !p->directory || !*p->directory)
+		return xstrdup(path);
+	return xasprintf("%s/%s", p->directory, path);
 }
 
 static void add_module(struct process *p, const struct wire_module *m, const char *path)

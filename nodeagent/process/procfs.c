@@ -176,18 +176,6 @@ char *procfs_removed_file(int pid, uint64_t address)
 	return exe;
 }
 
-char *procfs_absolute(int pid, const char *path)
-{
-	char link[64], folder[4096];
-	ssize_t n = 0;
-
-	snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
-	if (*path != '/')
-		n = readlink(link, folder, sizeof(folder));
-	return n > 0 && (size_t)n < sizeof(folder) ? xasprintf("%.*s/%s", (int)n, folder, path)
-						   : xstrdup(path);
-}
-
 uint64_t procfs_program(int pid)
 {
 	char path[64];

@@ -36,9 +36,6 @@ char *procfs_removed_file(int pid, uint64_t address);
 /* Cuts off what the kernel writes behind the path of a file that was removed. False: there is
  * nothing of that, or the file has that name. */
 bool procfs_cut_deleted(char *path);
-/* A path of the process, made absolute: by its current folder, if that is known. The caller frees.
- */
-char *procfs_absolute(int pid, const char *path);
 
 /* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
