@@ -229,6 +229,8 @@ static void note_origin(struct process *p, const union packet *m)
 		m->hello.uninstrumented && !(m->hello.sleds && p->host->conf->profile_xray);
 	p->executable = xstrdup(text_of(m, 0));
 	procfs_cut_deleted(p->executable);
+	if (p->host->symbols) /* now, while the program waits for the answer */
+		symcache_see(p->host->symbols, p->executable);
 	p->invoked_as = xstrdup(text_of(m, 1));
 	p->directory = xstrdup(text_of(m, 2));
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "nodeagent/process/host.h"
 #include "nodeagent/replay/openmp/lock-uses.h"
 #include "nodeagent/replay/tree/calltree.h"
@@ -34,6 +35,8 @@ struct file {
 	struct symtab *table;	 /* NULL: not read yet */
 	struct objects *objects; /* the same */
 	bool lines_read;	 /* of all functions */
+	struct stat told;	 /* as it was when a process told of it; no inode: not looked at */
+	bool compared, is_other; /* with what is there now; it is another file */
 };
 
 /* A function that was named; texts of tables are unique, so the pointer tells it. */
@@ -119,6 +122,19 @@ static uint32_t file_of(struct symcache *s, const struct code_location *location
 	return (uint32_t)s->n - 1;
 }
 
+/* A build-id tells it better. */
+static bool is_other(struct file *f)
+{
+	struct stat now;
+
+	if (!f->compared && !f->build_id_bytes && f->told.st_ino && !stat(f->path, &now))
+		f->is_other = now.st_dev != f->told.st_dev || now.st_ino != f->told.st_ino ||
+			      now.st_mtim.tv_sec != f->told.st_mtim.tv_sec ||
+			      now.st_mtim.tv_nsec != f->told.st_mtim.tv_nsec;
+	f->compared = true;
+	return f->is_other;
+}
+
 static const struct symtab *table_of(struct symcache *s, uint32_t file)
 {
 	struct file *f = &s->files[file];
@@ -126,12 +142,28 @@ static const struct symtab *table_of(struct symcache *s, uint32_t file)
 
 	if (f->table)
 		return f->table;
-	f->table = symtab_open(
-		f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes, &why);
+	if (is_other(f)) {
+		f->table = symtab_none();
+		why = xasprintf("%s changed since it ran (it was written anew): its functions are "
+				"shown as addresses",
+			f->path);
+	} else {
+		f->table = symtab_open(
+			f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes, &why);
+	}
 	if (why)
 		host_warn(s->host, false, "%s", why);
 	free(why);
 	return f->table;
+}
+
+void symcache_see(struct symcache *s, const char *path)
+{
+	const uint32_t file = file_of(s, &(struct code_location){.path = path});
+	struct file *f = &s->files[file];
+
+	if (!f->told.st_ino)
+		(void)!stat(path, &f->told);
 }
 
 static void keep_removed(
@@ -155,12 +187,15 @@ static void keep_removed(
 
 void process_maps(struct process *p, const struct wire_module *m, const char *path)
 {
+	struct symcache *s = p->host->symbols;
 	char *plain = xstrdup(path);
 	const bool removed = procfs_cut_deleted(plain);
 
 	codemap_add(p->code, m, plain);
-	if (removed && p->host->symbols)
-		keep_removed(p->host->symbols, p, m, plain);
+	if (s && removed)
+		keep_removed(s, p, m, plain);
+	else if (s && !m->build_id_bytes)
+		symcache_see(s, plain);
 	free(plain);
 }
 
@@ -178,6 +213,8 @@ const char *symcache_find_object(
 	const uint32_t file = file_of(s, location); /* may move files[] */
 	struct file *f = &s->files[file];
 
+	if (is_other(f))
+		return NULL;
 	if (!f->objects)
 		f->objects = objects_open(
 			f->path, f->build_id_bytes ? f->build_id : NULL, f->build_id_bytes);
@@ -254,6 +291,13 @@ struct sites {
 	size_t n_at, cap_at;
 };
 
+static bool has_lines(struct symcache *s, const struct code_location *location)
+{
+	const uint32_t file = file_of(s, location); /* may move files[] */
+
+	return !is_other(&s->files[file]);
+}
+
 static void add_sites(
 	struct symcache *s, const struct process *p, struct calltree *tree, struct sites *to)
 {
@@ -263,7 +307,7 @@ static void add_sites(
 		const uint64_t key = calltree_at(tree, i)->key;
 
 		if (!key_is_site(key) || !codemap_find_key(p->code, key, &location) ||
-			map64_find(&s->sought, hash_of(&location)))
+			map64_find(&s->sought, hash_of(&location)) || !has_lines(s, &location))
 			continue;
 		map64_add(&s->sought, hash_of(&location), 0);
 		*LIST_ADD(to, at) = location;
@@ -275,7 +319,7 @@ static void read_sites(
 {
 	struct sites all = {.at = NULL};
 
-	if (!s->may_read || map64_find(&s->sought, hash_of(location)))
+	if (!s->may_read || map64_find(&s->sought, hash_of(location)) || !has_lines(s, location))
 		return;
 	map64_add(&s->sought, hash_of(location), 0);
 	*LIST_ADD(&all, at) = *location;

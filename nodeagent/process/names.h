@@ -27,6 +27,9 @@ const char *symcache_find(struct symcache *s, const struct code_location *locati
 /* p has this module mapped: it is added to its code map. The symbols of a file that was removed are
  * read at once, as they can be only while p runs. */
 void process_maps(struct process *p, const struct wire_module *m, const char *path);
+/* A process maps the file at path. One without a build-id is known again by its inode and time: if
+ * these are others when its symbols are read, it is not the file that ran. */
+void symcache_see(struct symcache *s, const char *path);
 
 /* Raw name of the variable at the address of location, or NULL. */
 const char *symcache_find_object(

@@ -230,10 +230,15 @@ static void read_tables(struct symtab *t, struct elf_file *file, const char *pat
 	elf_close(debug);
 }
 
+struct symtab *symtab_none(void)
+{
+	return xcalloc(1, sizeof(struct symtab));
+}
+
 struct symtab *symtab_open(
 	const char *path, const uint8_t *build_id, size_t build_id_bytes, char **why)
 {
-	struct symtab *t = xcalloc(1, sizeof(*t));
+	struct symtab *t = symtab_none();
 	struct elf_file *file;
 	const char *cause;
 

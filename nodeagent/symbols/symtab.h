@@ -22,6 +22,8 @@ struct symtab;
  */
 struct symtab *symtab_open(
 	const char *path, const uint8_t *build_id, size_t build_id_bytes, char **why);
+/* A table without symbols. */
+struct symtab *symtab_none(void);
 void symtab_close(struct symtab *t);
 
 /*

@@ -86,6 +86,15 @@ test_expect 'a file that is another one at the end: no wrong names' '
 	is 0 "$(calls_in changed_all.json | grep -cE " (helper|twin|other_work|main|pad)(@[^<]*)?<")"
 	grep -rq "changed since it ran" said changed_all.log "changed_node_$host.log"'
 
+test_expect 'nor without build-ids: those of the file that ran, or none' '
+	gcc $hooked -Wl,--build-id=none -o newer pad.c "$T/agent/app-names.c" "$T/agent/app-names-other.c" $found
+	gcc $hooked -Wl,--build-id=none -o changed "$T/agent/app-names.c" "$T/agent/app-names-other.c" $found
+	run ./changed 3 "$PWD/changed" "$PWD/newer"
+	is "1 1 1 2 3 6" "$(echo $(calls_in changed_all.json | cut -d" " -f1 | sort -n))"
+	if same_calls app-names.counts changed_all.json >/dev/null 2>&1; then exit 0; fi
+	is 0 "$(calls_in changed_all.json | grep -cE " (helper|twin|other_work|main|pad)(@[^<]*)?<")"
+	grep -rq "changed since it ran" said changed_all.log "changed_node_$host.log"'
+
 cat >cxx.counts <<'EOF'
 1 main<init
 3 _Z3addIiET_S0_S0_<main<init
