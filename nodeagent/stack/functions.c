@@ -135,16 +135,31 @@ static bool is_hidden(const struct function *f)
 	return f->kind == FUNCTION_HIDDEN || f->kind == FUNCTION_OURS;
 }
 
-/* Without an unwind entry the symbol tells where the function begins; 0: none is there. */
-static uint64_t begin_of(struct stack_functions *f, uint64_t pc)
+/* In a program that has the C library in itself, these are its functions before the user's. */
+static bool is_begin(const char *name)
+{
+	static const char *const names[] = {"__libc_start_main", "__libc_start_call_main",
+		"start_thread", "clone", "__clone", "clone3", "__clone3"};
+
+	return ANY(i, ARRAY_SIZE(names), !strcmp(name, names[i]));
+}
+
+/* Without an unwind entry, or a table of them as in static programs, the symbol tells where the
+ * function begins; 0: none is there. */
+static uint64_t begin_of(struct stack_functions *f, uint64_t pc, enum function_kind *kind)
 {
 	const uint64_t start = unwinder_function(f->unwinder, pc);
 	struct code_location at;
+	const char *name;
 	uint64_t symbol;
 
-	if (start || !codemap_find_address(f->p->code, pc, &at) ||
-		!symcache_find(f->p->host->symbols, &at, at.address, &symbol))
+	if (start || !codemap_find_address(f->p->code, pc, &at))
 		return start;
+	name = symcache_find(f->p->host->symbols, &at, at.address, &symbol);
+	if (!name)
+		return 0;
+	if (*kind == FUNCTION_PLAIN && is_begin(name))
+		*kind = FUNCTION_LIBC;
 	return pc - (at.address - symbol);
 }
 
@@ -166,7 +181,7 @@ static struct function look_up(struct stack_functions *f, uint64_t pc)
 	if (!is_known(f->p, &m, pc))
 		return (struct function){.kind = FUNCTION_HIDDEN};
 	/* most symbols are read in the end: that takes time */
-	start = begin_of(f, pc);
+	start = begin_of(f, pc, &found.kind);
 	if (start && start == m.entry && found.kind == FUNCTION_PLAIN)
 		found.kind = FUNCTION_ENTRY;
 	found.key = key_of(f->p->code, start ? start : pc);

@@ -86,4 +86,15 @@ test_if "$may" "$why" 'a recursion of 400 small frames is one frame, with its ca
 	sampled ./recursion
 	most_are "^(leaf<)?walk<phase<main<init$"'
 
+# its functions are named by their symbols; it is attached to, as nothing can be preloaded into it
+test_if "$may" "$why" 'a static program has neither each call of a recursion nor the begin of the C library' '
+	sed "s/i < 30000/i >= 0/" recursion.c >forever.c
+	$TEST_CC -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -static -o static forever.c
+	./static &
+	test_pid=$!
+	limit "$VFTR" attach -q -o got -k profile.sample=100 -s 1 "$test_pid" || { kill "$test_pid"; return 1; }
+	kill "$test_pid"
+	jq -r ".stacks[] | select(.samples > 0) | \"\(.samples) \(.path | gsub(\" < \"; \"<\"))\"" got/profile.json >paths
+	most_are "^(leaf<)?walk<phase<main<init$"'
+
 done_testing
