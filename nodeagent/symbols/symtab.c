@@ -210,11 +210,29 @@ static void say_why(char **why, char *text)
 		free(text);
 }
 
+/* What strip was told to keep is not all that there is: the debug file may have more. */
+static void prefer_debug_file(struct symtab *t, const struct elf_file *file, const char *path)
+{
+	struct elf_file *debug = elf_debug_file(file, path);
+	struct symtab more = {0}, less;
+
+	if (debug && collect_symbols(&more, debug, ELF_SYMTAB) && more.n > t->n) {
+		less = *t;
+		*t = more;
+		more = less;
+	}
+	free(more.functions);
+	free(more.strings);
+	elf_close(debug);
+}
+
 static void read_tables(struct symtab *t, struct elf_file *file, const char *path, char **why)
 {
 	struct elf_file *debug = NULL;
 
-	if (!collect_symbols(t, file, ELF_SYMTAB)) {
+	if (collect_symbols(t, file, ELF_SYMTAB)) {
+		prefer_debug_file(t, file, path);
+	} else {
 		debug = elf_debug_file(file, path);
 		if ((!debug || !collect_symbols(t, debug, ELF_SYMTAB)) &&
 			!collect_symbols(t, file, ELF_DYNSYM))

@@ -13,12 +13,12 @@
 struct symtab;
 
 /*
- * Reads the symbols of the file at path: .symtab, else a separate debug file
- * (build-id path below /usr/lib/debug, .gnu_debuglink), else .dynsym. If
- * build_id is given and the file at path has another one, the file is not the
- * one that ran: its symbols are not used, *why says so. Never NULL: a table
- * without symbols answers NULL to every look-up. *why is NULL or a sentence
- * for the user (caller frees).
+ * Reads the symbols of the file at path: .symtab, or that of a separate debug
+ * file (build-id path below /usr/lib/debug, .gnu_debuglink) if this has more
+ * functions, else .dynsym. If build_id is given and the file at path has another
+ * one, the file is not the one that ran: its symbols are not used, *why says so.
+ * Never NULL: a table without symbols answers NULL to every look-up. *why is NULL
+ * or a sentence for the user (caller frees).
  */
 struct symtab *symtab_open(
 	const char *path, const uint8_t *build_id, size_t build_id_bytes, char **why);

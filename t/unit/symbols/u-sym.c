@@ -272,6 +272,21 @@ START_TEST(test_debug_link)
 }
 END_TEST
 
+START_TEST(test_debug_link_of_a_file_that_kept_some)
+{
+	struct symtab *t;
+
+	mkdir(in("some"), 0755);
+	ck_assert(shell("objcopy --only-keep-debug lib.so some/lib.debug && cd some && "
+			"strip -s -K plain -o lib.so ../lib.so && "
+			"objcopy --add-gnu-debuglink=lib.debug lib.so"));
+	t = symtab_open(in("some/lib.so"), NULL, 0, NULL);
+	is_named(t, nm("lib.so", "alone", 1), "alone");
+	is_named(t, nm("lib.so", "plain", 1), "plain");
+	symtab_close(t);
+}
+END_TEST
+
 /* Without build-ids the CRC tells; that of lib.debug is of its first build. */
 START_TEST(test_debug_link_of_another_build)
 {
@@ -285,8 +300,8 @@ START_TEST(test_debug_link_of_another_build)
 	t = symtab_open(in("stale/lib2.so"), NULL, 0, NULL);
 	is_named(t, nm("stale/lib.so", "alone", 1), "alone");
 	symtab_close(t);
-	ck_assert(shell(
-		"cc -O0 -g -fPIC -shared -Wl,--build-id=none -o stale/lib.debug two.c one.c asm.s"));
+	ck_assert(shell("cc -O0 -g -fPIC -shared -Wl,--build-id=none -o stale/lib.debug two.c "
+			"one.c asm.s"));
 	t = symtab_open(in("stale/lib2.so"), NULL, 0, NULL);
 	ck_assert_ptr_null(symtab_find(t, nm("stale/lib.so", "alone", 1), NULL));
 	is_named(t, nm("stale/lib.so", "outer", 1), "outer");
@@ -454,6 +469,7 @@ int main(void)
 	tcase_add_test(c, test_stripped_keeps_exports);
 	tcase_add_test(c, test_stripped_program);
 	tcase_add_test(c, test_debug_link);
+	tcase_add_test(c, test_debug_link_of_a_file_that_kept_some);
 	tcase_add_test(c, test_debug_link_of_another_build);
 	tcase_add_test(c, test_build_id);
 	tcase_add_test(c, test_not_pie);
