@@ -286,14 +286,18 @@ static uint64_t function_in(const Elf_Data *table, uint64_t section, uint64_t ad
 	return section + (uint64_t)(int64_t)row.function;
 }
 
-/* The table has begins alone: an address behind the end of the last function is in none. */
-static bool is_covered(Dwfl_Module *module, uint64_t pc)
+/* The table has begins alone: an address behind the end of the last function is in none. The entry
+ * of the code that a signal handler returns to begins one byte early, for those who look for its
+ * caller in the call. */
+static bool is_covered(Dwfl_Module *module, uint64_t pc, bool *is_early)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *table = dwfl_module_eh_cfi(module, &bias);
 	Dwarf_Frame *frame = NULL;
 	const bool covered = table && !dwarf_cfi_addrframe(table, pc - bias, &frame);
 
+	if (covered)
+		dwarf_frame_info(frame, NULL, NULL, is_early);
 	free(frame);
 	return covered;
 }
@@ -303,9 +307,10 @@ uint64_t unwinder_function(struct unwinder *u, uint64_t pc)
 	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
 	GElf_Addr bias;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	bool is_early = false;
 	size_t n = 0;
 
-	if (!elf || !is_covered(module, pc))
+	if (!elf || !is_covered(module, pc, &is_early))
 		return 0;
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -317,7 +322,7 @@ uint64_t unwinder_function(struct unwinder *u, uint64_t pc)
 			continue;
 		table = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz, ELF_T_BYTE);
 		found = table && table->d_buf ? function_in(table, p.p_vaddr, pc - bias) : 0;
-		return found ? found + bias : 0;
+		return found ? found + is_early + bias : 0;
 	}
 	return 0;
 }

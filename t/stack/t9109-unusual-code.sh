@@ -86,6 +86,22 @@ test_if "$may" "$why" 'a recursion of 400 small frames is one frame, with its ca
 	sampled ./recursion
 	most_are "^(leaf<)?walk<phase<main<init$"'
 
+cat >handler.c <<'END'
+#include <signal.h>
+static volatile double sink;
+__attribute__((noinline)) void burn(long n) { for (long i = 1; i < n; i++) sink += 1.0 / (double)i; }
+void handler(int n) { burn(100000000); sink++; }
+__attribute__((noinline)) void raises(void) { raise(SIGUSR1); sink++; }
+int main(void) { signal(SIGUSR1, handler); raises(); return 0; }
+END
+
+# where the C library has no symbols, its address: that is a multiple of 16, and not one less
+test_if "$may" "$why" 'what a signal handler returns to has its own name or address' '
+	$TEST_CC -O1 -o handler handler.c
+	sampled ./handler
+	most_are "^burn<handler<.*raises<main<init$"
+	is 0 "$(samples "handler<libc[^<]*[1-9a-f]<")"'
+
 # its functions are named by their symbols; it is attached to, as nothing can be preloaded into it
 test_if "$may" "$why" 'a static program has neither each call of a recursion nor the begin of the C library' '
 	sed "s/i < 30000/i >= 0/" recursion.c >forever.c
