@@ -114,10 +114,9 @@ bool procfs_cut_deleted(char *path)
 	return true;
 }
 
-/* The kernel writes "\\012" for a newline in a path. */
-static void read_newlines(char *path)
+void procfs_read_newlines(char *path)
 {
-	for (char *at = path; (at = strstr(at, "\\012"));) {
+	for (char *at = path; (at = strstr(at, "\\012")) && access(path, F_OK);) {
 		*at++ = '\n';
 		memmove(at, at + 3, strlen(at + 3) + 1);
 	}
@@ -145,7 +144,7 @@ static struct mapping mapping_at(int pid, uint64_t address)
 			address < m.low || address >= m.high)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		read_newlines(file);
+		procfs_read_newlines(file);
 		m.path = xstrdup(file);
 	}
 	if (f)

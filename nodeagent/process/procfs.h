@@ -37,6 +37,9 @@ char *procfs_removed_file(int pid, uint64_t address);
  * nothing of that, or the file has that name. */
 bool procfs_cut_deleted(char *path);
 
+/* Maps have "\012" for a newline in a path: reads it, unless a file has the name as it is. */
+void procfs_read_newlines(char *path);
+
 /* A number that identifies the file that the process runs, 0 if unknown. */
 uint64_t procfs_program(int pid);
 

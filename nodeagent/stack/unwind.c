@@ -85,8 +85,12 @@ static int no_debuginfo(Dwfl_Module *module, void **userdata, const char *name, 
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 	char **file, Elf **elf)
 {
-	const int fd = dwfl_linux_proc_find_elf(module, userdata, name, base, file, elf);
+	char *path = xstrdup(name);
+	int fd;
 
+	procfs_read_newlines(path);
+	fd = dwfl_linux_proc_find_elf(module, userdata, path, base, file, elf);
+	free(path);
 	if (fd < 0)
 		return fd;
 	if (!*elf)

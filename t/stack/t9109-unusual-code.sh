@@ -102,9 +102,16 @@ test_if "$may" "$why" 'what a signal handler returns to has its own name or addr
 	most_are "^burn<handler<.*raises<main<init$"
 	is 0 "$(samples "handler<libc[^<]*[1-9a-f]<")"'
 
+test_if "$may" "$why" 'functions of a program in a folder with a newline in its name have theirs' '
+	folder=$(printf "a\nb")
+	mkdir -p "$folder"
+	cp recursion "$folder"
+	sampled "./$folder/recursion"
+	most_are "^(leaf<)?walk<phase<main<init$"'
+
 # its functions are named by their symbols; it is attached to, as nothing can be preloaded into it
 test_if "$may" "$why" 'a static program has neither each call of a recursion nor the begin of the C library' '
-	sed "s/i < 30000/i >= 0/" recursion.c >forever.c
+	sed "s/for (int i = 0; i < 30000; i++)/for (;;)/" recursion.c >forever.c
 	$TEST_CC -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -static -o static forever.c
 	./static &
 	test_pid=$!
