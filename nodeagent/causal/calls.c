@@ -53,6 +53,11 @@ static bool is_init(const struct vfd_function *f)
 	       (f->index == VFTR_MPI_INIT || f->index == VFTR_MPI_INIT_THREAD);
 }
 
+static bool is_session_init(const struct vfd_function *f)
+{
+	return f && f->kind == VFD_FUNCTION_MPI && f->index == VFTR_MPI_SESSION_INIT;
+}
+
 static bool is_finalize(const struct vfd_function *f)
 {
 	return f && f->kind == VFD_FUNCTION_MPI && f->index == VFTR_MPI_FINALIZE;
@@ -143,7 +148,37 @@ static void leave_function(struct reader *r, uint32_t line, const struct vfd_eve
 	}
 }
 
-static void begin_process(struct reader *r, uint32_t line, int64_t t)
+static void find_starts(struct reader *r, uint32_t file, uint32_t track)
+{
+	const uint32_t line = reader_line_of(r, file, track);
+	size_t n;
+
+	if (line == CAUSAL_NONE)
+		return;
+	vfd_stacks(r->files[file], track, &n);
+	for (uint32_t i = 1; i < n; i++) {
+		const struct vfd_function *f = reader_function(r, file, track, i);
+
+		r->lines[line].has_init |= is_init(f);
+		r->lines[line].has_session |= is_session_init(f);
+	}
+}
+
+void reader_find_windows(struct reader *r)
+{
+	for (uint32_t i = 0; i < r->n_files; i++) {
+		size_t n;
+
+		vfd_threads(r->files[i], &n);
+		for (uint32_t k = 0; k < n; k++)
+			find_starts(r, i, k);
+	}
+	for (uint32_t i = 0; i < r->run->n; i++)
+		r->lines[i].whole_life =
+			r->run->without_mpi || (r->lines[i].has_session && !r->lines[i].has_init);
+}
+
+void reader_begin_process(struct reader *r, uint32_t line, int64_t t)
 {
 	const struct causal_rank *x = &r->run->ranks[line];
 	size_t n;
@@ -175,8 +210,8 @@ void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e)
 		}
 		l->track = e->track;
 	}
-	if (r->run->without_mpi && !l->begun)
-		begin_process(r, line, e->time);
+	if (l->whole_life && !l->begun)
+		reader_begin_process(r, line, e->time);
 	reader_team_over(r, line, e->time);
 	if (e->kind == VFD_ENTER)
 		enter_function(r, line, e);

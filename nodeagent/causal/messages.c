@@ -339,6 +339,22 @@ uint32_t reader_window_comm(struct reader *r, uint32_t line, const struct vfd_ev
 	return comm ? comm_of(r, line, r->files[e->file], comm) : CAUSAL_NONE;
 }
 
+/* Of a line that was not seen to leave MPI_Init. The call that it is in was entered before. */
+static void begin_line(struct reader *r, uint32_t line, const struct vfd_event *e)
+{
+	const uint32_t path = reader_path(r, e->file, e->track, e->stack);
+	struct reader_line *l = &r->lines[line];
+
+	if (l->whole_life) {
+		reader_begin_process(r, line, e->time);
+		return;
+	}
+	causal_begin(r->run->c, line, e->time, path, path);
+	if (l->call && l->track == e->track)
+		causal_enter(r->run->c, line, e->time, path);
+	l->begun = true;
+}
+
 void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 {
 	const struct vfd_message *m = e->message;
@@ -362,12 +378,8 @@ void reader_message(struct reader *r, uint32_t line, const struct vfd_event *e)
 		causal_add_doubt(r->run->c, CAUSAL_THREADS, 1);
 		reader_team_again(r, line, e->time);
 	}
-	if (!l->begun) {
-		const uint32_t path = reader_path(r, e->file, e->track, e->stack);
-
-		causal_begin(r->run->c, line, e->time, path, path);
-		l->begun = true;
-	}
+	if (!l->begun)
+		begin_line(r, line, e);
 	if (m->kind == VFD_COLLECTIVE)
 		add_collective(r, line, e);
 	else if (m->kind == VFD_EPOCH)

@@ -32,7 +32,9 @@ struct reader_file {
 struct reader_line {
 	uint32_t track; /* of its thread; VFD_NONE: not known yet */
 	bool begun, ended, left_init;
-	struct frame *frames; /* open calls */
+	bool has_init, has_session; /* it calls MPI_Init, MPI_Session_init */
+	bool whole_life;	    /* its window is the life of the process */
+	struct frame *frames;	    /* open calls */
 	size_t n_frames, cap_frames;
 	struct exposures *exposures; /* of its windows: replay/window/exposure.h */
 	struct reader_team *team;    /* other threads of its process, or NULL */
@@ -75,6 +77,10 @@ uint32_t reader_takes(const struct vfd_message *m);
 
 /* ---- calls.c: an enter, an exit or a gap of a track */
 void reader_call(struct reader *r, uint32_t line, const struct vfd_event *e);
+/* Before the events: finds out which lines have a window for their whole lives. */
+void reader_find_windows(struct reader *r);
+/* The window of the line begins with its process, whose first event is at t. */
+void reader_begin_process(struct reader *r, uint32_t line, int64_t t);
 /* The call path (run->paths) of a stack of a track; 0 for what is not defined. */
 uint32_t reader_path(struct reader *r, uint32_t file, uint32_t track, uint32_t stack);
 /* The function of a stack; NULL: it has none, or it is not defined. */

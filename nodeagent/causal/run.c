@@ -149,6 +149,7 @@ static void begin_reading(struct reader *r)
 		r->lines[i].track = VFD_NONE;
 		r->line_of[r->run->ranks[i].file][r->run->ranks[i].process] = i;
 	}
+	reader_find_windows(r);
 	r->holders = reader_holders_new(r);
 }
 
@@ -201,14 +202,16 @@ static void read_events(struct reader *r)
 	reader_holders_until(r, INT64_MAX);
 }
 
-/* Without MPI, windows end as processes do. */
+/* Without MPI, and in sessions of MPI, windows end as processes do. */
 static void end_processes(struct reader *r)
 {
-	for (uint32_t i = 0; r->run->without_mpi && i < r->run->n; i++) {
+	for (uint32_t i = 0; i < r->run->n; i++) {
 		const struct causal_rank *x = &r->run->ranks[i];
 		size_t n;
 		const int64_t end = vfd_processes(r->files[x->file], &n)[x->process].end;
 
+		if (!r->lines[i].whole_life || r->lines[i].ended)
+			continue;
 		if (r->lines[i].begun)
 			causal_end(
 				r->run->c, i, end < CAUSAL_TIME_MOST ? end : CAUSAL_TIME_MOST, 0);

@@ -4,7 +4,7 @@ test_description='the start of MPI, sessions, MPI_Pcontrol, functions without an
 . "$(dirname "$0")/../lib/lib.sh"
 
 need jq
-need_built "$AGENT"
+need_built "$AGENT" "$VFTR"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip_all 'no MPI on this machine'
 
@@ -44,6 +44,16 @@ for mpi in $mpis; do
 		"$mpi: a program with a session only has ranks, and its messages" "
 		traced -- $(mpirun_of "$mpi") -np 3 ./session-$mpi
 		messages session-${mpi}_all.json 1
+	"
+	test_if "nm session-$mpi | grep -q MPI_Session_init" "$mpi has no sessions" \
+		"$mpi: its window is the life of its processes, in sampling files, too" "
+		limit \"\$VFTR\" run -q --trace -o life-$mpi -- $(mpirun_of "$mpi") -np 3 ./session-$mpi
+		\"\$VFTR\" critical-path --json life-$mpi >life.json
+		jq -e '.efficiency.window_s - \$p[0].efficiency.window_s | fabs < 0.001' \
+			--slurpfile p life-$mpi/profile.json life.json
+		jq -e '.efficiency.parallel - \$p[0].efficiency.parallel | fabs < 0.02' \
+			--slurpfile p life-$mpi/profile.json life.json
+		hasnt life.json completed_elsewhere
 	"
 done
 

@@ -202,6 +202,81 @@ START_TEST(starts_without_numbers)
 }
 END_TEST
 
+/* ---- without MPI_Init ------------------------------------------------------------------------ */
+
+/* Rank 1 receives from tick 100 to 500, what rank 0 sends from 480 to 490. */
+static void record_late_message(struct hand *h)
+{
+	struct vfd_message m = {.kind = VFD_SEND,
+		.stack = call(h, 0, SEND, 480, 490),
+		.start = HAND_START + 480,
+		.end = HAND_START + 490,
+		.comm = h->comm,
+		.peer = 1,
+		.bytes = 8,
+		.ticket = 1,
+		.flags = VFD_MESSAGE_BLOCKING,
+		.sender_thread = VFD_NONE};
+
+	vfd_message(h->w, h->tracks[0], &m);
+	m.kind = VFD_RECEIVE;
+	m.stack = call(h, 1, RECV, 100, 500);
+	m.start = HAND_START + 100;
+	m.end = HAND_START + 500;
+	m.peer = 0;
+	m.match = VFD_MATCH_EXACT;
+	m.sender_ticket = 1;
+	vfd_message(h->w, h->tracks[2], &m);
+}
+
+START_TEST(begins_in_a_call)
+{
+	struct vfd_file *f;
+	struct causal_run *run = run_of(record_late_message, &f);
+	const struct causal_totals *t = causal_totals(run->c);
+
+	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 0);
+	ck_assert_double_eq_tol(late_sender(run->c), (480 - 100) * 0.5, 1);
+	ck_assert_double_eq(t->useful, 0);
+	ck_assert_double_eq(t->mpi, (500 - 100 + 490 - 480) * 0.5);
+	causal_run_free(run);
+	vfd_close(f);
+}
+END_TEST
+
+static void record_session(struct hand *h)
+{
+	const struct vfd_function init = {.process = VFD_NONE,
+		.kind = VFD_FUNCTION_MPI,
+		.index = VFTR_MPI_SESSION_INIT,
+		.precise = true};
+
+	h->functions[INIT] = vfd_define_function(h->w, &init);
+	call(h, 0, A, 20, 30);
+	call(h, 0, INIT, 40, 50);
+	call(h, 1, INIT, 40, 80);
+	record_late_message(h);
+}
+
+/* The process of rank 0 began at tick 0, that of rank 1 at 10; both end with the file, at 2000. */
+START_TEST(life_in_a_session)
+{
+	struct vfd_file *f;
+	struct causal_run *run = run_of(record_session, &f);
+	const struct causal_totals *t = causal_totals(run->c);
+	struct causal_line_times one;
+
+	ck_assert(causal_line_times(run->c, 1, &one));
+	ck_assert_int_eq(one.end - one.begin, (2000 - 10) / 2);
+	ck_assert_int_eq(one.useful, (2000 - 10 - (80 - 40) - (500 - 100)) / 2);
+	ck_assert_int_eq(t->end - t->begin, 2000 / 2);
+	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 0);
+	ck_assert_double_eq_tol(late_sender(run->c), (480 - 100) * 0.5, 1);
+	causal_run_free(run);
+	vfd_close(f);
+}
+END_TEST
+
 /* ---- locks ----------------------------------------------------------------------------------- */
 
 static void call_functions(struct hand *h)
@@ -400,6 +475,8 @@ int main(void)
 	tcase_add_test(tc, start_not_recorded);
 	tcase_add_test(tc, start_not_known);
 	tcase_add_test(tc, starts_without_numbers);
+	tcase_add_test(tc, begins_in_a_call);
+	tcase_add_test(tc, life_in_a_session);
 	tcase_add_test(tc, path_of_holder);
 	tcase_add_test(tc, rows_of_locks);
 	tcase_add_test(tc, circle_of_holders);
