@@ -42,16 +42,16 @@ static int64_t gpu_wait_ticks(const struct process *p)
  * Threads of OpenMP that were there at once. A runtime that ends its workers and makes new
  * ones has more of them than the largest team; nested teams are together larger than one.
  */
-static uint32_t team_threads(const struct process *p, uint64_t window)
+static uint32_t team_threads(const struct process *p)
 {
 	const struct time_window *w = &p->window;
 	size_t n = 0;
 	const struct openmp_region *r = p->openmp ? openmp_regions(p->openmp, &n) : NULL;
-	uint64_t most = 1 + (window ? (w->worker_ticks + window - 1) / window : 0);
+	uint32_t most = 1 + at_once_most(&w->at_once);
 
 	for (size_t i = 0; i < n; i++)
 		most = MAX(most, r[i].size_max);
-	return most < 1 + (uint64_t)w->workers ? (uint32_t)most : 1 + w->workers;
+	return most < 1 + w->workers ? most : 1 + w->workers;
 }
 
 static uint32_t flags_of(const struct process *p, uint64_t lost)
@@ -130,7 +130,7 @@ void gather_rank_times(const struct gather_from *g)
 	t->rank = g->rank;
 	t->flags = flags_of(p, lost);
 	t->threads = 1 + w->threads;
-	t->team_threads = team_threads(p, window);
+	t->team_threads = team_threads(p);
 	t->begin_ns = clocks_raw_of(&g->host->clocks, w->begin);
 	t->end_ns = t->begin_ns + (int64_t)clocks_ns(&g->host->clocks, window);
 	t->error_ns = 0;

@@ -106,6 +106,7 @@ void process_free(struct process *p)
 	files_free(p->files);
 	memory_free(p->memory);
 	lock_uses_free(p->lock_uses);
+	at_once_free(&p->window.at_once);
 	match_process_end(p->match);
 	match_process_end(p->session_match);
 	traffic_free(p->traffic);

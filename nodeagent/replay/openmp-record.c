@@ -185,7 +185,11 @@ static void end_team(struct replay *r, const struct construct_frame *c, uint64_t
 		r->team_times.ticks += part.duration;
 		r->team_times.wait += part.wait;
 	}
-	r->team_times.parts += c->own;
+	if (!c->own)
+		return;
+	if (!r->team_times.parts++)
+		r->team_times.from = c->since;
+	r->team_times.to = t;
 }
 
 /* The thread's wait for the others is a wait in the team around, if there is one. */

@@ -192,6 +192,7 @@ void replay_shrink(struct replay *r);
 struct replay_team_times {
 	uint64_t ticks, parts, wait, join, outer_join;
 	uint64_t join_locks, idle_locks;
+	uint64_t from, to; /* begin of the first one of parts, end of the last one */
 };
 const struct replay_team_times *replay_team_times(const struct replay *r);
 

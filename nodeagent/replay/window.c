@@ -275,7 +275,7 @@ static void close_other(struct replay *r, struct time_sums *s)
 	if (!is_worker)
 		return;
 	w->workers++;
-	w->worker_ticks += there;
+	at_once_add(&w->at_once, r->team_times.from, r->team_times.to);
 	w->worker_useful += s->of[TIME_USEFUL];
 	if (s->of[TIME_USEFUL] > w->worker_most)
 		w->worker_most = s->of[TIME_USEFUL];

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nodeagent/replay/openmp/at-once.h"
+
 struct replay;
 
 enum time_class {
@@ -45,7 +47,7 @@ struct time_window {
 	struct time_sums others;	/* of other threads, summed */
 	uint32_t threads;		/* of those */
 	uint32_t workers;		/* of those, that worked in teams that others made */
-	uint64_t worker_ticks;		/* for which workers were there, summed */
+	struct at_once at_once;		/* of workers; for at_once_free() */
 	int64_t worker_useful;		/* their TIME_USEFUL, summed */
 	int64_t worker_most;		/* and that of the one that has most */
 };

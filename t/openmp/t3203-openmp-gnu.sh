@@ -44,6 +44,36 @@ test_expect 'the tree of threads has the levels and ancestors that the runtime s
 	jq -r ".openmp_threads[] | select(.level > 0) |
 		\"\(.level) \(.ancestors | join(\",\")) \(.teams)\"" $OPENMP_JSON | sort >got
 	diff -U0 wanted got'
+
+cat >deep.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t all;
+static void deep(int levels)
+{
+	if (!levels) {
+		pthread_barrier_wait(&all);
+		return;
+	}
+#pragma omp parallel num_threads(2)
+	deep(levels - 1);
+}
+int main(int argc, char **argv)
+{
+	const int levels = argc > 1 ? atoi(argv[1]) : 1;
+
+	pthread_barrier_init(&all, NULL, 1u << levels);
+	for (int i = 0; i < 20; i++)
+		deep(levels);
+	return 0;
+}
+END
+test_expect 'teams within teams, made anew each time: the threads that are there at once' '
+	cc_traced "$BIN/deep" deep.c
+	for levels in 1 2 3; do
+		OMP_MAX_ACTIVE_LEVELS=3 traced -q -- "$BIN/deep" $levels
+		is $((1 << levels)) "$(jq .per_rank[0].openmp_threads deep_all.json)" $levels
+	done'
 for how in recursive dependent groups undeferred copies detached loops; do
 	test_expect "tasks: $how" "
 		same_openmp openmp-tasks $how 4

@@ -412,7 +412,11 @@ START_TEST(worker)
 	ck_assert(!window.whole && !window.cut && window.openmp);
 	ck_assert_uint_eq(window.threads, 1);
 	ck_assert_uint_eq(window.workers, 1);
-	ck_assert_uint_eq(window.worker_ticks, 180);
+	/* from the begin of its part to the end: others that came later have not met it */
+	ck_assert_uint_eq(window.at_once.n_spans, 1);
+	ck_assert_uint_eq(window.at_once.spans[0].from, START + 30);
+	ck_assert_uint_eq(window.at_once.spans[0].to, START + 30 + 1 + 40 + 2);
+	at_once_free(&window.at_once);
 	ck_assert_int_eq(window.worker_useful, 43);
 	ck_assert_int_eq(window.worker_most, 43);
 	ck_assert_int_eq(window.others.of[TIME_USEFUL], 43);
