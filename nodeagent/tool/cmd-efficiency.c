@@ -66,7 +66,8 @@ struct column {
 	/* communication = serialisation * transfer; NAN: not asked for, or no sampling files */
 	double serialisation, transfer;
 	bool exact_doubts[CAUSAL_DOUBTS];
-	char *why; /* they are estimates, or NULL */
+	bool left_out;
+	char *why; /* they are estimates, or left out; or NULL */
 };
 
 /* A row of a model. */
@@ -161,8 +162,17 @@ static void measure(struct column *c, const struct run *run)
 			NAN;
 }
 
+static void take_exact(struct column *c, const struct exact *x)
+{
+	c->serialisation = exact_efficiency(x).serialisation;
+	c->transfer = c->e.communication / c->serialisation;
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
+		c->exact_doubts[i] = causal_totals(x->run->c)->doubts[i] > 0;
+	c->why = exact_doubts(x);
+}
+
 /* The share of the longest chain of work comes from the sampling files, the rest is the
- * profile's. */
+ * profile's: of the first job. The chain is that of all jobs. */
 static int add_exact(struct column *c, const char *path, const char *base)
 {
 	char *folder = is_folder(path) ? xstrdup(path) : file_directory(path);
@@ -172,11 +182,13 @@ static int add_exact(struct column *c, const char *path, const char *base)
 	free(folder);
 	if (status == 2)
 		return 1;
-	c->serialisation = exact_efficiency(&x).serialisation;
-	c->transfer = c->e.communication / c->serialisation;
-	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
-		c->exact_doubts[i] = causal_totals(x.run->c)->doubts[i] > 0;
-	c->why = exact_doubts(&x);
+	c->left_out = exact_jobs(&x) > 1;
+	if (!c->left_out)
+		take_exact(c, &x);
+	else
+		c->why = xasprintf("the sampling files have ranks of %" PRIu32
+				   " MPI jobs; the other factors are those of the first one",
+			exact_jobs(&x));
 	exact_close(&x);
 	return status;
 }
@@ -319,8 +331,8 @@ static void print_text(const struct columns *all)
 	for (size_t k = 0; k < all->n; k++) {
 		print_doubts(&all->at[k]);
 		if (all->at[k].why)
-			printf("%s: serialisation and transfer are estimated: %s\n",
-				all->at[k].name, all->at[k].why);
+			printf("%s: serialisation and transfer are %s: %s\n", all->at[k].name,
+				all->at[k].left_out ? "left out" : "estimated", all->at[k].why);
 	}
 }
 

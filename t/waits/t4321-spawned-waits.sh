@@ -24,5 +24,12 @@ for mpi in $mpis; do
 		jq -c .matching spawn-$mpi/profile.json
 		jq -e '.matching | .pairs.exact == 16 * 6 + 1 and ([.unmatched_sends[], .unmatched_recvs[]] | add) == 0' \
 			spawn-$mpi/profile.json"
+	test_expect "$mpi: serialisation and transfer, which would be those of both jobs, are left out" "
+		mpicc_traced $mpi spawn-once '$T/waits/app-spawn-once.c'
+		limit '$VFTR' run -q --trace -o once-$mpi -- $(mpirun_of "$mpi") -np 1 ./spawn-once
+		'$VFTR' efficiency --exact once-$mpi >text
+		has text 'serialisation and transfer are left out: the sampling files have ranks of 2 MPI jobs'
+		'$VFTR' efficiency --exact --json once-$mpi >json
+		jq -e '.runs[0] | has(\"communication\") and (has(\"serialisation\", \"transfer\") | not)' json"
 done
 done_testing

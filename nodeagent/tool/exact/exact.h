@@ -38,6 +38,9 @@ struct exact_efficiency {
 };
 struct exact_efficiency exact_efficiency(const struct exact *x);
 
+/* The MPI jobs whose ranks exact_efficiency() is of; 1 without MPI. */
+uint32_t exact_jobs(const struct exact *x);
+
 /* Why the numbers are estimates, with "; " between; NULL: they are exact. The caller frees. */
 char *exact_doubts(const struct exact *x);
 

@@ -21,6 +21,21 @@ struct exact_efficiency exact_efficiency(const struct exact *x)
 	return e;
 }
 
+uint32_t exact_jobs(const struct exact *x)
+{
+	const struct causal_rank *r = x->run->ranks;
+	struct causal_line_times t;
+	uint32_t jobs = 0, last = 0;
+
+	for (uint32_t i = 0; i < x->run->n; i++) { /* in the order of jobs */
+		if (!causal_line_times(x->run->c, i, &t) || (jobs && r[i].job == r[last].job))
+			continue;
+		jobs++;
+		last = i;
+	}
+	return jobs;
+}
+
 char *exact_doubts(const struct exact *x)
 {
 	const struct causal_totals *t = causal_totals(x->run->c);
