@@ -198,6 +198,33 @@ test_expect 'vftr efficiency --exact: communication is serialisation x transfer'
 	status_of 2 "$VFTR" efficiency --exact --model additive $late 2>err
 	has err "--exact is of the multiplicative model"'
 
+cat >team.c <<'END'
+int main(void)
+{
+	volatile int n = 0;
+#pragma omp parallel num_threads(2)
+	for (int i = 0; i < 1000000; i++)
+		n = i;
+	return 0;
+}
+END
+test_if "TEST_FLAGS='-g -O1 -fopenmp' mpicc_traced $1 '$BIN/hybrid' '$T/mpi/program/app-efficiency.c' &&
+	TEST_CC=gcc TEST_FLAGS='-g -O1 -fopenmp' cc_traced '$BIN/team' team.c" 'no OpenMP' \
+	'with OpenMP the factors are those of MPI, and named so; without MPI there are none' '
+	traced_to hybrid '"$1"' 2 "$BIN/hybrid" 5 10 40
+	"$VFTR" critical-path hybrid >text
+	grep -q "^MPI parallel efficiency [0-9.]* % = load balance " text
+	"$VFTR" critical-path --json hybrid >hybrid.json
+	of_window hybrid.json
+	jq -e --slurpfile p hybrid/profile.json "(.efficiency.parallel * \$p[0].efficiency.openmp -
+		\$p[0].efficiency.parallel | fabs) < 0.01" hybrid.json
+	limit "$VFTR" run -q --trace -o team -- "$BIN/team"
+	"$VFTR" critical-path team >text
+	has text "Processes: 1, window"
+	hasnt text "arallel efficiency"
+	"$VFTR" critical-path --json team >team.json
+	jq -e ".efficiency | has(\"window_s\") and (has(\"parallel\", \"transfer\") | not)" team.json'
+
 test_expect 'a rank that was killed, and a file that is sampled: the numbers are estimates, and say it' '
 	traced_to killed '"$1"' 2 "$BIN/causal-'"$1"'" kill >out 2>err || :
 	"$VFTR" critical-path --json killed >killed.json || [ $? = 1 ]

@@ -30,13 +30,19 @@ void exact_close(struct exact *x);
 
 /*
  * Factors from 0 to 1: parallel = load_balance * communication, communication = serialisation *
- * transfer. Without useful time load_balance and serialisation may be NAN.
+ * transfer. Without useful time load_balance and serialisation may be NAN. Of runs with OpenMP they
+ * are those of MPI only, and say nothing where there is no MPI.
  */
 struct exact_efficiency {
 	double window_s, useful_s, useful_max_s, ideal_s; /* useful_s: the mean of ranks */
 	double parallel, load_balance, communication, serialisation, transfer;
 };
 struct exact_efficiency exact_efficiency(const struct exact *x);
+
+/* True if a thread was in a team of OpenMP. */
+bool exact_has_openmp(const struct exact *x);
+/* True if exact_efficiency() says something about the run. */
+bool exact_has_factors(const struct exact *x);
 
 /* The MPI jobs whose ranks exact_efficiency() is of; 1 without MPI. */
 uint32_t exact_jobs(const struct exact *x);

@@ -21,9 +21,9 @@ static void put_rank(struct json *j, const struct exact *x, uint32_t line)
 	json_string(j, "node", x->run->ranks[line].host);
 }
 
-static void put_factor(struct json *j, const char *key, double value)
+static void put_factor(struct json *j, const struct exact *x, const char *key, double value)
 {
-	if (isfinite(value))
+	if (isfinite(value) && exact_has_factors(x))
 		json_exact(j, key, value);
 }
 
@@ -36,11 +36,11 @@ static void put_efficiency(struct json *j, const struct exact *x)
 	json_exact(j, "useful_s", e.useful_s);
 	json_exact(j, "useful_max_s", e.useful_max_s);
 	json_exact(j, "ideal_s", e.ideal_s);
-	put_factor(j, "parallel", e.parallel);
-	put_factor(j, "load_balance", e.load_balance);
-	put_factor(j, "communication", e.communication);
-	put_factor(j, "serialisation", e.serialisation);
-	put_factor(j, "transfer", e.transfer);
+	put_factor(j, x, "parallel", e.parallel);
+	put_factor(j, x, "load_balance", e.load_balance);
+	put_factor(j, x, "communication", e.communication);
+	put_factor(j, x, "serialisation", e.serialisation);
+	put_factor(j, x, "transfer", e.transfer);
 	json_close(j);
 }
 

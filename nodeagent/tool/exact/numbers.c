@@ -4,6 +4,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/causal/results.h"
 #include "nodeagent/tool/exact/exact.h"
+#include "nodeagent/trace/read/file.h"
 
 struct exact_efficiency exact_efficiency(const struct exact *x)
 {
@@ -19,6 +20,23 @@ struct exact_efficiency exact_efficiency(const struct exact *x)
 	e.serialisation = e.useful_max_s / e.ideal_s;
 	e.transfer = e.ideal_s / e.window_s;
 	return e;
+}
+
+bool exact_has_openmp(const struct exact *x)
+{
+	for (size_t i = 0; i < x->n_files; i++) {
+		size_t n;
+		const struct vfd_thread *t = vfd_threads(x->files[i], &n);
+
+		if (ANY(k, n, t[k].track != VFD_NONE && t[k].openmp))
+			return true;
+	}
+	return false;
+}
+
+bool exact_has_factors(const struct exact *x)
+{
+	return !x->run->without_mpi || !exact_has_openmp(x);
 }
 
 uint32_t exact_jobs(const struct exact *x)

@@ -61,11 +61,11 @@ static void print_efficiency(const struct exact *x)
 	       "s\n",
 		x->run->without_mpi ? "Processes" : "Ranks", causal_totals(x->run->c)->lines,
 		e.window_s, e.ideal_s);
-	if (isfinite(e.load_balance))
-		printf("Parallel efficiency %.1f %% = load balance %.1f %% x serialisation %.1f %% "
+	if (isfinite(e.load_balance) && exact_has_factors(x))
+		printf("%s efficiency %.1f %% = load balance %.1f %% x serialisation %.1f %% "
 		       "x transfer %.1f %%\n",
-			100.0 * e.parallel, 100.0 * e.load_balance, 100.0 * e.serialisation,
-			100.0 * e.transfer);
+			exact_has_openmp(x) ? "MPI parallel" : "Parallel", 100.0 * e.parallel,
+			100.0 * e.load_balance, 100.0 * e.serialisation, 100.0 * e.transfer);
 	if (lock_wait > 0)
 		printf("%s waited for locks and threads for %.6f s.\n",
 			x->run->without_mpi ? "Their first threads" : "Ranks", 1e-9 * lock_wait);
