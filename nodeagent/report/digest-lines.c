@@ -25,6 +25,8 @@
 #define ON_CPU		    0.8	 /* of the time in the program: one that has less is told */
 #define ALMOST_ALL	    0.9	 /* of the time of all ranks and threads */
 #define FINDING_LINES	    2
+#define TOP_LEAST	    1	/* functions that stay where lines are few */
+#define LINES_MOST	    32	/* of all parts together */
 #define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
 
 struct digest_lines {
@@ -32,8 +34,8 @@ struct digest_lines {
 	const struct profile *p;
 	const char *folder;
 	struct digest d;
-	char *line[DIGEST_LINES];
-	size_t n, after_shares;
+	char *line[LINES_MOST];
+	size_t n, after_shares, after_top, n_top;
 	FILE *f; /* the line that is written */
 	char *text;
 	size_t bytes;
@@ -48,7 +50,7 @@ static FILE *begin_line(struct digest_lines *l)
 static void end_line(struct digest_lines *l)
 {
 	memory_end(l->f);
-	if (l->bytes && l->n < DIGEST_LINES)
+	if (l->bytes && l->n < LINES_MOST)
 		l->line[l->n++] = text_short(l->text, DIGEST_COLUMNS);
 	free(l->text);
 }
@@ -161,6 +163,8 @@ static void put_top(struct digest_lines *l)
 				one_or_many(top->more_callers, "caller", "callers"));
 		end_line(l);
 	}
+	l->n_top = l->d.n_top;
+	l->after_top = l->n;
 }
 
 static void put_imbalance(struct digest_lines *l)
@@ -437,18 +441,31 @@ static void move_up(struct digest_lines *l)
 	memmove(&l->line[l->after_shares + 1], &l->line[l->after_shares],
 		(l->n - 1 - l->after_shares) * sizeof(*l->line));
 	l->line[l->after_shares] = last;
+	l->after_top++;
 }
 
-/* The factors of the parallel efficiency. It stands behind the shares if there is room for it. */
+/* Lines that are left for findings and the efficiency, for which functions go. */
+static size_t room_for_more(const struct digest_lines *l)
+{
+	const size_t taken = l->n - (l->n_top > TOP_LEAST ? l->n_top - TOP_LEAST : 0);
+
+	return taken < DIGEST_LINES ? DIGEST_LINES - taken : 0;
+}
+
+/* False where it only tells the time that we have taken, too. */
+static bool is_low(const struct digest_lines *l, struct efficiency *e)
+{
+	return efficiency_of(l->p, e) && e->parallel < GOOD_EFFICIENCY && (e->is_job || e->hybrid);
+}
+
+/* The factors of the parallel efficiency, behind the shares. */
 static void put_efficiency(struct digest_lines *l)
 {
 	const char *before = " =";
 	struct efficiency e;
 	FILE *f;
 
-	if (l->n == DIGEST_LINES || !efficiency_of(l->p, &e) || !(e.parallel < GOOD_EFFICIENCY))
-		return;
-	if (!e.is_job && !e.hybrid) /* it only tells the time that we have taken */
+	if (!room_for_more(l) || !is_low(l, &e))
 		return;
 	f = begin_line(l);
 	fprintf(f, "  efficiency: %.0f %%", 100.0 * e.parallel);
@@ -477,11 +494,20 @@ static size_t fitting(const char *text, size_t columns)
 	return n;
 }
 
+/* Of the lines that are left one is for the efficiency. */
+static size_t room_for_findings(const struct digest_lines *l)
+{
+	struct efficiency e;
+	const size_t left = room_for_more(l);
+	const size_t room = left && is_low(l, &e) ? left - 1 : left;
+
+	return room < FINDING_LINES ? room : FINDING_LINES;
+}
+
 /* The first findings: two that have a line each, or one of two lines; as far as there is room. */
 static void put_findings(struct digest_lines *l)
 {
-	const size_t room =
-		DIGEST_LINES - l->n < FINDING_LINES ? DIGEST_LINES - l->n : FINDING_LINES;
+	const size_t room = room_for_findings(l);
 	char *lines[FINDING_LINES];
 	struct findings all;
 	size_t n = 0;
@@ -493,10 +519,12 @@ static void put_findings(struct digest_lines *l)
 		lines[n++] = xstrdup("  nothing to mend found");
 	for (size_t i = 0; i < all.n && n < room; i++) {
 		const char *text = all.at[i].text;
-		const size_t bytes = fitting(text, strlen("  1. "));
+		size_t bytes = fitting(text, strlen("  1. "));
 
 		if (text[bytes] && n + 1 == room && i) /* it is in the summary */
 			break;
+		if (text[bytes] && room == 1) /* end_line() cuts it, with a mark */
+			bytes = strlen(text);
 		lines[n++] = xasprintf("  %zu. %.*s", i + 1, (int)bytes, text);
 		if (text[bytes] && n < room)
 			lines[n++] = xasprintf("     %s", text + bytes + strspn(text + bytes, " "));
@@ -526,6 +554,20 @@ static void put_files(struct digest_lines *l)
 	end_line(l);
 }
 
+/* The last of the functions, and after them the last lines, go for what is more. */
+static void fit_lines(struct digest_lines *l)
+{
+	while (l->n > DIGEST_LINES && l->n_top > TOP_LEAST) {
+		free(l->line[--l->after_top]);
+		l->n--;
+		l->n_top--;
+		memmove(&l->line[l->after_top], &l->line[l->after_top + 1],
+			(l->n - l->after_top) * sizeof(*l->line));
+	}
+	while (l->n > DIGEST_LINES)
+		free(l->line[--l->n]);
+}
+
 char **report_digest(const struct report *r, const char *folder, size_t *n)
 {
 	static void (*const parts[])(struct digest_lines * l) = {put_run, put_shares, put_top,
@@ -536,6 +578,7 @@ char **report_digest(const struct report *r, const char *folder, size_t *n)
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		parts[i](&l);
+	fit_lines(&l);
 	memcpy(lines, l.line, l.n * sizeof(*lines));
 	*n = l.n;
 	return lines;

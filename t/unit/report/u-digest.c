@@ -660,6 +660,71 @@ START_TEST(of_everything)
 }
 END_TEST
 
+/* Ranks whose work is what ring() has, in windows of 1 s. */
+static void ring_windows(void)
+{
+	static const uint64_t useful_ms[] = {300, 250, 230, 840};
+
+	for (uint32_t i = 0; i < 4; i++)
+		*ADD_ELEMENT(p, rank_times) = (struct profile_rank_time){.rank = i,
+			.flags = RANK_HAS_MPI | RANK_LEFT_INIT | RANK_ENTERED_FINALIZE,
+			.threads = 1,
+			.team_threads = 1,
+			.end_ns = 1000 * MS,
+			.useful_ns = useful_ms[i] * MS,
+			.all_useful_ns = useful_ms[i] * MS,
+			.team_useful_ns = useful_ms[i] * MS,
+			.team_most_ns = useful_ms[i] * MS,
+			.mpi_ns = (1000 - useful_ms[i]) * MS,
+			.all_mpi_ns = (1000 - useful_ms[i]) * MS};
+}
+
+/* `more' functions, and all lines that there may be: the efficiency and a whole sentence stay. */
+static void make_full(uint32_t more)
+{
+	uint32_t main_;
+
+	ring();
+	ring_windows();
+	main_ = find_stack(p, "main<init");
+	for (uint32_t i = 0; i < more; i++) {
+		char *name = xasprintf("function_%u_with_a_long_name_that_takes_some_room", i);
+
+		add(main_, name, 1, 0, 2, 3, 5, 4);
+		free(name);
+	}
+	sort_random_stacks(p);
+	*ADD_ELEMENT(p, thread_pairs) =
+		(struct profile_thread_pair){.from = 3, .to = 0, .late_ns = 300 * MS};
+	*ADD_ELEMENT(p, gpu_devices) = (struct profile_gpu_device){.uuid = {1, 1}, .busy_ns = 5};
+	p->cpu = (struct profile_cpu){.ns = 3900 * MS, .wall_ns = 4000 * MS};
+	p->lost_calls = 1;
+	*ADD_ELEMENT(p, dead) = (struct profile_process){
+		.rank = 2, .pid = 5, .end = PROCESS_KILLED, .exit_status = 9};
+	profile_warn(p, "something");
+	make();
+}
+
+START_TEST(room_for_efficiency_and_finding)
+{
+	const char *first, *second;
+
+	make_full((uint32_t)_i);
+	in_order(text, (const char *const[]){"\n  efficiency: ", "\n  1. ", "compute < main",
+			       "  imbalance: ", "  late senders: ", "  GPU: ", "  CPU: ",
+			       "  tracing: ", "  lost: ", "  rank 2 was killed",
+			       "  1 warning; files in /tmp/out\n", NULL});
+	/* a sentence that is cut has a mark */
+	first = strstr(text, "\n  1. ") + 1;
+	second = strchr(first, '\n') + 1;
+	if (!strncmp(second, "     ", 5) && second[5] != ' ')
+		first = second;
+	second = strchr(first, '\n');
+	ck_assert_msg(
+		second[-1] == '.' || memmem(first, (size_t)(second - first), "...", 3), "%s", text);
+}
+END_TEST
+
 /* profile/prune.h: their names are no functions', but the time is for the same. */
 START_TEST(parts_of_what_is_added_up)
 {
@@ -736,6 +801,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		tcase_add_test(c, tests[i]);
 	tcase_add_loop_test(c, of_locks, 0, 2);
+	tcase_add_loop_test(c, room_for_efficiency_and_finding, 0, 8);
 	tcase_add_loop_test(c, of_python, 0, 6);
 	tcase_add_test(c, of_locks_that_libraries_wait_for);
 	suite_add_tcase(s, c);
