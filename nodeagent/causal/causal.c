@@ -123,9 +123,12 @@ void causal_thread_wait(struct causal *c, uint32_t line, const struct causal_thr
 
 	c->totals.thread_waits += (double)w->ns;
 	for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
-		struct causal_row *row = results_row(
-			&c->rows[CAUSAL_THREAD_WAITS + i], w->kind, w->path, line, others[i]);
+		struct causal_row *row;
 
+		if (i && others[i] == CAUSAL_NONE)
+			continue;
+		row = results_row(
+			&c->rows[CAUSAL_THREAD_WAITS + i], w->kind, w->path, line, others[i]);
 		row->calls += w->so_far == w->ns;
 		row->ns += (double)w->ns;
 		row->longest = w->so_far > row->longest ? w->so_far : row->longest;

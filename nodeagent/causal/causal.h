@@ -145,7 +145,8 @@ struct causal_thread_wait {
 	enum wait_kind kind; /* wait_is_of_threads() */
 	uint32_t path;	     /* where it waited */
 	uint32_t holder;     /* number of the other thread */
-	uint32_t there;	     /* the path in which that one was when the wait for it was over */
+	uint32_t there;	     /* the path in which that one was when the wait for it was over, or
+				CAUSAL_NONE: that says nothing, as at its end */
 	int64_t ns;
 	int64_t so_far; /* ns and the parts of the same wait before it; ns alone: the first part */
 };

@@ -109,7 +109,9 @@ static void end_part(struct reader *r, const struct held *x)
 		&(struct causal_thread_wait){.kind = x->kind,
 			.path = reader_team_path(r, x->line, x->track),
 			.holder = x->number,
-			.there = reader_team_path(r, x->line, x->holder),
+			.there = x->kind == WAIT_THREAD_END
+					 ? CAUSAL_NONE
+					 : reader_team_path(r, x->line, x->holder),
 			.ns = x->end - x->start,
 			.so_far = x->so_far});
 	reader_team_held(r, x->line, x->track, CAUSAL_NONE, x->end);

@@ -76,21 +76,24 @@ static const uint32_t kinds_of_waits[] = {
 	[LOCK_KINDS_END] = WAIT_LOCK,
 };
 
-/* A locks_found. */
+/*
+ * A locks_found. Where the holder was is known of the moment when it gave the lock back: at its end
+ * a thread is in none of the functions that were waited for.
+ */
 static void waited_for_lock(void *ctx, const struct lock_blame *b)
 {
 	const struct process *p = ctx;
 	struct node *n = traffic_path_node(p->traffic, b->waiter.path);
+	const uint32_t kind = kinds_of_waits[lock_uses_kind(p->lock_uses, b->number)];
+	const uint32_t path = kind == WAIT_THREAD_END ? 0 : b->holder.path;
 
-	lock_uses_held(p->lock_uses, b->number, b->holder.path, b->calls, b->ticks);
+	lock_uses_held(p->lock_uses, b->number, path, b->calls, b->ticks);
 	if (n)
-		calltree_wait(
-			n, &(struct node_wait){
-				   .kind = kinds_of_waits[lock_uses_kind(p->lock_uses, b->number)],
-				   .calls = b->calls,
-				   .ticks = b->ticks,
-				   .thread = b->holder.thread + 1,
-				   .path = traffic_path_now(p->traffic, b->holder.path)});
+		calltree_wait(n, &(struct node_wait){.kind = kind,
+					 .calls = b->calls,
+					 .ticks = b->ticks,
+					 .thread = b->holder.thread + 1,
+					 .path = traffic_path_now(p->traffic, path)});
 }
 
 /* A locks_lay. */

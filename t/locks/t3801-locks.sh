@@ -116,6 +116,9 @@ test_expect 'one wait of each other kind, as long as stamped, for who gave it ba
 		tr "<" "\n" | grep -E "_(it|last|mtx|rw|spin)$" | grep -v "^pthread_" | sort -u | paste -sd" ")"
 	is "thread 1" "$(jq -r ".locks[] | select(.kind == \"thread\") | .name" locks_all.json)"
 	is "thread_end 1" "$(jq -r ".waits[] | select(.kind == \"thread_end\") | \"\(.kind) \(.for[0].thread)\"" locks_all.json)"
+	# at its end it was in no function that was waited for
+	is "0 0" "$(jq -r "([.waits[] | select(.kind == \"thread_end\") | .causes[]] | length) as \$causes |
+		\"\(\$causes) \([.locks[] | select(.kind == \"thread\") | .held[]?] | length)\"" locks_all.json)"
 '
 
 test_expect 'threads that are cancelled in a wait: it ends there, and the mutex is theirs' '

@@ -252,6 +252,7 @@ if command -v mpirun.openmpi >/dev/null && [ -e "$LIB/libvftrace-openmpi.so" ]; 
 		same_thread_waits profile.json exact.json
 		is "condition mutex semaphore thread_barrier thread_end" \
 			"$(jq -r "[.waits[] | select(.for[0].thread).kind] | unique | join(\" \")" exact.json)"
+		is "[]" "$(jq -c "[.waits[] | select(.kind == \"thread_end\").causes[]]" exact.json)"
 		# one rank or the other is on it, and waits most of that time for threads that pass_ms()
 		jq -e "([.critical_path[] | select(.path | test(\"^pass_ms<(other_side|short_life)\")).t_s] | add) as \$of_others |
 			([.per_rank[].lock_wait_s] | min) as \$waited |
