@@ -741,6 +741,8 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 			agent_must_watch(a, supervised_end(), WATCH_COMMAND);
 	}
 	if (a->step) {
+		if (proxy_bell() >= 0)
+			agent_must_watch(a, proxy_bell(), WATCH_BELL);
 		if (in_step_link(a) >= 0)
 			agent_must_watch(a, in_step_link(a), WATCH_STEP);
 		in_step_ready(a, snapshot_so_far);

@@ -52,6 +52,17 @@ test_expect 'an agent whose processes are plain ones, and one that is killed' '
 	touch plain/go
 	wait'
 
+test_expect 'agents in a step: nodes that nobody has looked at are seen, and an order reaches them' '
+	mkdir step
+	limit $(nodes_mpirun 2) --mca mpi_yield_when_idle 1 -x VFTR_RUNTIME_DIR -np 6 "$VFTR" run -q --in-step -o step/results \
+		-- "$BIN/live" "$PWD/step" 2 </dev/null &
+	program=$!
+	wait_for 60 "top node1 >view && jq -e \".complete and .nodes_seen == 3 and .total.processes == 6\" view"
+	wait_for 60 "nodes_run node1 timeout 60 \"$VFTR\" top --off work >said"
+	is "work is off on 3 nodes" "$(cat said)"
+	touch step/stop step/end
+	wait $program'
+
 test_if mpich_starts 'MPICH starts no programs on these nodes' 'agents that talk over MPICH: the view of all nodes, exactly' '
 	live_agents mpich mpich -k clock.sync_interval_s=2
 	live_job mpich 2
