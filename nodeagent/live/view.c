@@ -46,7 +46,7 @@ static uint64_t per_process(const struct live_node *n)
 ORDER_BY(node_order, struct live_node, ORDER(per_process(y), per_process(x)) ?: RISING(agent))
 ORDER_BY(rank_order, struct live_rank,
 	FALLING(first_useful) ?: RISING(rank) ?: RISING(agent) ?: RISING(pid))
-ORDER_BY(missing_order, struct live_missing, RISING(agent))
+ORDER_BY(missing_order, struct live_missing, RISING(why) ?: RISING(agent))
 
 /*
  * Puts a row into a sorted list of *n rows that has room for `most`: the last one gives way, or

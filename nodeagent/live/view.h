@@ -164,7 +164,7 @@ struct live_view {
 	struct live_node nodes[LIVE_NODES_MAX];	       /* most useful time per process */
 	struct live_rank ranks[LIVE_RANKS_MAX];	       /* most useful time */
 	struct live_path paths[LIVE_PATHS_MAX];	       /* most time now */
-	struct live_missing missing[LIVE_MISSING_MAX]; /* lowest numbers */
+	struct live_missing missing[LIVE_MISSING_MAX]; /* silent ones first, lowest numbers */
 
 	/* nodes that left out paths, and the most time that such a path has: all of them, summed */
 	uint32_t n_cut;

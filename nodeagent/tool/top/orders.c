@@ -14,14 +14,23 @@
 #define MORE_NS	     INT64_C(5000000000)
 #define FOUND_VIEWS  4 /* in which a function that is called would be there ... */
 #define PAUSED_VIEWS 8 /* ... and processes would have paused */
+#define NAMED_MOST   8 /* nodes that do not answer */
 
-/* What a view says of it. True: all nodes have it. */
+/* Nodes that have it, by a view. */
+static uint32_t have_it(const struct live_view *v, const char *name, bool off)
+{
+	const struct live_off *o = off_named(v, name);
+	const uint32_t have_off = o ? o->nodes : 0;
+
+	return off ? have_off : v->n_all - (have_off < v->n_all ? have_off : v->n_all);
+}
+
+/* What a view says of it. True: all nodes have it, but for those that have ended. */
 static bool is_ordered(
 	const struct viewer *w, const struct live_view *v, const char *name, bool off)
 {
-	const struct live_off *o = off_named(v, name);
-
-	return viewer_is_complete(w, v) && (off ? o && o->nodes >= v->n_all : !o);
+	return viewer_is_complete(w, v) && !viewer_misses_some(v) &&
+	       have_it(v, name, off) >= v->n_all;
 }
 
 /* Of an order that all nodes have: a function was found, or all processes have paused; or they
@@ -65,6 +74,34 @@ static void say_function(const struct live_view *v, const char *name, bool off)
 			one_or_many(o->nodes, "node", "nodes"));
 }
 
+/* Of an order that some nodes have not got: which. */
+static void say_partly(
+	const struct viewer *w, const struct live_view *v, const char *name, bool off)
+{
+	char *text = xasprintf("%s %s on %" PRIu32 " of %" PRIu32 " %s",
+		name[0] ? name : "recording",
+		name[0] ? (off ? "is off" : "is recorded") : (off ? "is paused" : "goes on"),
+		have_it(v, name, off), w->agents, one_or_many(w->agents, "node", "nodes"));
+	uint32_t told = 0;
+
+	for (size_t i = 0; i < v->n_missing && told < NAMED_MOST; i++) {
+		const struct live_missing *m = &v->missing[i];
+		const char *comma = told ? ", " : "; ";
+		char *longer;
+
+		if (m->why != LIVE_SILENT)
+			break;
+		longer = m->host[0] ? xasprintf("%s%s%s", text, comma, m->host)
+				    : xasprintf("%s%sagent %" PRIu32, text, comma, m->agent);
+		free(text);
+		text = longer;
+		told++;
+	}
+	complain("top: %s%s %s", text, v->n_absent > told ? " and others" : "",
+		told == 1 && v->n_absent == 1 ? "does not answer" : "do not answer");
+	free(text);
+}
+
 int order_function(struct viewer *w, struct live_view *v, const char *name, bool off)
 {
 	const int64_t until = viewer_now() + PERIODS_MOST * w->period + MORE_NS;
@@ -84,7 +121,9 @@ int order_function(struct viewer *w, struct live_view *v, const char *name, bool
 			break;
 		viewer_switch(w, name, off, stamp);
 	}
-	if (!done)
+	if (!done && !why && viewer_misses_some(v))
+		say_partly(w, v, name, off);
+	else if (!done)
 		complain("top: %s", why ?: "not all nodes have answered");
 	else if (name[0])
 		say_function(v, name, off);

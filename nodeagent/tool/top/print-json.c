@@ -228,7 +228,7 @@ void view_json(FILE *f, const struct viewer *w, const struct live_view *v, bool 
 	json_seconds(&j, "elapsed_s", v->elapsed);
 	json_int(&j, "time", time(NULL));
 	json_seconds(&j, "period_s", (uint64_t)w->period);
-	json_bool(&j, "complete", viewer_is_complete(w, v));
+	json_bool(&j, "complete", viewer_is_complete(w, v) && !viewer_misses_some(v));
 	json_uint(&j, "n_nodes", w->agents);
 	json_uint(&j, "nodes_seen", v->n_all);
 	json_uint(&j, "nodes_missing", v->n_absent);

@@ -350,3 +350,10 @@ bool viewer_is_complete(const struct viewer *w, const struct live_view *v)
 {
 	return w->agents && v->interval && v->n_all + (uint64_t)v->n_absent >= w->agents;
 }
+
+bool viewer_misses_some(const struct live_view *v)
+{
+	if (v->n_absent > v->n_missing && v->n_missing < LIVE_MISSING_MAX)
+		return true; /* not named: behind one that is */
+	return v->n_missing && v->missing[0].why == LIVE_SILENT;
+}

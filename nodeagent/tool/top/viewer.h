@@ -73,4 +73,7 @@ int64_t viewer_now(void);
 /* True if the view has an interval, and each node of the job is in it, or is counted as missing. */
 bool viewer_is_complete(const struct viewer *w, const struct live_view *v);
 
+/* True if nodes are missing in the view that are not known to have ended. */
+bool viewer_misses_some(const struct live_view *v);
+
 #endif

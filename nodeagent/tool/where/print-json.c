@@ -167,7 +167,9 @@ void where_json(FILE *f, const struct viewer *w, const struct live_view *v, bool
 	json_uint(&j, "version", 1);
 	json_string(&j, "session", w->session);
 	json_int(&j, "time", time(NULL));
-	json_bool(&j, "complete", w->agents && here->nodes + (uint64_t)v->n_absent >= w->agents);
+	json_bool(&j, "complete",
+		w->agents && here->nodes + (uint64_t)v->n_absent >= w->agents &&
+			!viewer_misses_some(v));
 	json_uint(&j, "n_nodes", w->agents);
 	json_uint(&j, "nodes_seen", here->nodes);
 	json_uint(&j, "nodes_missing", v->n_absent);
