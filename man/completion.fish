@@ -69,6 +69,14 @@ function __vftr_files
 	end
 end
 
+function __vftr_orders
+	if __vftr_is show
+		string split ' ' 'excl incl calls imbalance'
+	else
+		string split ' ' 'diff percent significance a b calls path'
+	end
+end
+
 # LONG: how the argument of this option is completed
 function __vftr_value
 	switch $argv[1]
@@ -79,7 +87,7 @@ function __vftr_value
 		case per
 			echo 'rank job'
 		case sort
-			echo 'diff percent significance a b calls path'
+			echo '(__vftr_orders)'
 		case model
 			echo 'multiplicative additive'
 		case metric
@@ -172,8 +180,8 @@ complete -c vftr -n '__vftr_is config; and __vftr_at 3; and contains explain (co
 complete -c vftr -n '__vftr_is config; and contains check (commandline -opc)' -f -a '(__vftr_files .json)'
 complete -c vftr -n '__vftr_is collate' -f -a '(__vftr_files .vfp)'
 complete -c vftr -n '__vftr_is dump export critical-path' -f -a '(__vftr_files .vfd)'
-complete -c vftr -n '__vftr_is histogram' -f -a '(__vftr_files _all.json .vfp)'
-complete -c vftr -n '__vftr_is diff' -f -a '(__vftr_files _all.json .log .vfp)'
+complete -c vftr -n '__vftr_is histogram' -f -a '(__vftr_files profile.json _all.json .vfp)'
+complete -c vftr -n '__vftr_is diff' -f -a '(__vftr_files profile.json _all.json .log .vfp)'
 complete -c vftr -n '__vftr_is doctor' -a '(__fish_complete_command)'
 complete -c vftr -n '__vftr_is attach' -f -a '(__fish_complete_pids)'
 complete -c vftr -n '__vftr_is flags help top where' -f

@@ -81,7 +81,13 @@ _vftr_value()
 	--format) _vftr_formats ;;
 	--time) compadd excl incl ;;
 	--per) compadd rank job ;;
-	--sort) compadd diff percent significance a b calls path ;;
+	--sort)
+		if [[ $words[1] = show ]]; then
+			compadd excl incl calls imbalance
+		else
+			compadd diff percent significance a b calls path
+		fi
+		;;
 	--model) compadd multiplicative additive ;;
 	--metric) compadd time calls messages bytes ;;
 	--mpi) compadd openmpi mpich ;;
@@ -138,8 +144,8 @@ _vftr_subcommand()
 	collate) _arguments -S $specs '*:node profile or folder:_files -g "*.vfp(-.)"' ;;
 	dump) _arguments -S $specs '*:sampling file:_files -g "*.vfd(-.)"' ;;
 	export | critical-path) _arguments -S $specs '*:sampling file or folder:_files -g "*.vfd(-.)"' ;;
-	histogram) _arguments -S $specs '*:profile:_files -g "*(_all.json|.vfp)(-.)"' ;;
-	diff) _arguments -S $specs '*:profile, log or folder:_files -g "*(_all.json|.log|.vfp)(-.)"' ;;
+	histogram) _arguments -S $specs '*:profile:_files -g "(profile.json|*(_all.json|.vfp))(-.)"' ;;
+	diff) _arguments -S $specs '*:profile, log or folder:_files -g "(profile.json|*(_all.json|.log|.vfp))(-.)"' ;;
 	doctor) _arguments -S $specs ':program:{ _command_names -e || _files }' ;;
 	*) _arguments -S $specs '*:file:_files' ;;
 	esac

@@ -122,13 +122,14 @@ for shell in bash zsh fish; do
 	test_if "$there" "no $shell" "$shell: every long option of every --help is offered" "every_option $shell"
 	test_if "$there" "no $shell" "$shell: formats and other words that an option accepts" "
 		ask $shell 'vftr export --format ' 'vftr export -f pe' 'vftr diff --time ' 'vftr diff --per ' \
-			'vftr diff -s ' 'vftr efficiency -m ' 'vftr models -m ' 'vftr models --per ' \
+			'vftr diff -s ' 'vftr show --sort ' 'vftr efficiency -m ' 'vftr models -m ' 'vftr models --per ' \
 			'vftr flags --mpi ' 'vftr-node-agent --on-death '
 		exactly $shell 'vftr export --format ' perfetto chrome otf2 paraver folded speedscope vfd3 sqlite
 		exactly $shell 'vftr export -f pe' perfetto
 		exactly $shell 'vftr diff --time ' excl incl
 		exactly $shell 'vftr diff --per ' rank job
 		exactly $shell 'vftr diff -s ' diff percent significance a b calls path
+		exactly $shell 'vftr show --sort ' excl incl calls imbalance
 		exactly $shell 'vftr efficiency -m ' multiplicative additive
 		exactly $shell 'vftr models -m ' time calls messages bytes
 		exactly $shell 'vftr models --per ' job rank
@@ -157,16 +158,16 @@ for shell in zsh fish; do
 		mkdir -p '$shell'-files/folder
 		cd '$shell'-files
 		ln -s ../zsh ../fish .
-		touch heat_all.json heat_all.log heat_vm.vfd heat_vm.vfp heat.c
-		offered() { offered_by '$shell' "$1" | sed "s|/\$||" | grep heat | tr "\n" " "; }
+		touch profile.json heat_all.json heat_all.log heat_vm.vfd heat_vm.vfp heat.c
+		offered() { offered_by '$shell' "$1" | sed "s|/\$||" | grep -e heat -e profile | tr "\n" " "; }
 		is "heat_vm.vfd " "$(offered "vftr dump ")"
 		is "heat_vm.vfd " "$(offered "vftr export ")"
 		is "heat_vm.vfd " "$(offered "vftr critical-path ")"
 		is "heat_vm.vfp " "$(offered "vftr collate ")"
-		is "heat_all.json heat_vm.vfp " "$(offered "vftr histogram ")"
-		is "heat_all.json heat_all.log heat_vm.vfp " "$(offered "vftr diff ")"
+		is "heat_all.json heat_vm.vfp profile.json " "$(offered "vftr histogram ")"
+		is "heat_all.json heat_all.log heat_vm.vfp profile.json " "$(offered "vftr diff ")"
 		is "" "$(offered "vftr top ")"
-		is "heat_all.json " "$(offered "vftr config check ")"'
+		is "heat_all.json profile.json " "$(offered "vftr config check ")"'
 done
 
 done_testing
