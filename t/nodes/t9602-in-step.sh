@@ -66,6 +66,17 @@ for mpi in $(mpi_list); do
 		is 2 "$(ls results | grep -c "bare.${mpi}_[01].log")"
 		nothing_left .'
 
+	test_expect "$mpi: a command that does not exist, or cannot be executed: 127 and 126" '
+		mkdir none.$mpi; cd none.$mpi
+		: >noexec
+		for n in 1 2; do
+			status_of 127 limit $(mpirun_of $mpi) -np $n "$AGENT" --in-step -- ./nothere </dev/null 2>err
+			has err "cannot run ./nothere: No such file or directory"
+			status_of 126 limit $(mpirun_of $mpi) -np $n "$AGENT" --in-step -- ./noexec </dev/null 2>err
+			has err "cannot run ./noexec: Permission denied"
+		done
+		nothing_left .'
+
 	test_expect "$mpi: exit status of a task, a rank that ends before MPI_Finalize, kill -9" '
 		for what in status early kill last; do
 			mkdir $what.$mpi; cd $what.$mpi

@@ -36,6 +36,11 @@ int launch_exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+int launch_not_run_status(int error)
+{
+	return error == ENOENT ? 127 : 126;
+}
+
 bool launch_is_distributed(const struct launch *l)
 {
 	return l->agent_launcher || launcher_is_distributed(l->command);

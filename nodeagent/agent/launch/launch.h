@@ -109,5 +109,7 @@ void launch_close_inherited(void);
 
 /* 0..255 for exit, 128+n for signal n. */
 int launch_exit_status(int wait_status);
+/* Of a command that cannot be executed, with this errno (0: not known): as shells have it. */
+int launch_not_run_status(int error);
 
 #endif

@@ -32,8 +32,6 @@
 #define HELD_MAX	64
 #define LEAST_S		2.0 /* an agent that is idle for less may be waiting for another */
 #define KEEP_S		1.0 /* before SIGKILL */
-#define CANNOT_RUN	126
-#define NOT_FOUND	127
 #define GENERATIONS_MAX 64 /* between COMMAND and a process that signals us */
 
 struct supervisor {
@@ -120,7 +118,7 @@ static void run_command(struct supervisor *s)
 		close(s->link); /* the agent ends */
 		s->link = -1;
 		wait_for_agent(s, "was to write a profile");
-		exit(error == ENOENT ? NOT_FOUND : CANNOT_RUN);
+		exit(launch_not_run_status(error));
 	}
 	s->started = true;
 	pidfd = (int)syscall(SYS_pidfd_open, s->command, 0);

@@ -133,7 +133,7 @@ _Noreturn static void become_command(const struct launch *l)
 	int error = launch_exec(l->command);
 
 	complain("cannot run %s: %s", l->command[0], strerror(error));
-	exit(OWN_FAILURE);
+	exit(launch_not_run_status(error));
 }
 
 /* What belongs to COMMAND, such as its line to the launcher, is open there only. */

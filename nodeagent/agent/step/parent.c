@@ -148,7 +148,7 @@ static void run_command(struct parent *p, const struct launch *l)
 	if (p->command > 0)
 		return;
 	complain("cannot run %s: %s", l->command[0], strerror(error ? error : errno));
-	command_ended(p, OWN_FAILURE << 8);
+	command_ended(p, launch_not_run_status(error) << 8);
 }
 
 /* Ends this process in the way COMMAND ended. */
