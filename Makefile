@@ -253,6 +253,8 @@ install: places-are-words all
 	for l in vftr-node-agent $(classic); do ln -sf vftr $(DESTDIR)$(BASHCOMP)/$$l && \
 		ln -sf vftr.fish $(DESTDIR)$(FISHCOMP)/$$l.fish || exit; done
 	$(call filled,packaging/modulefile.in) >$(DESTDIR)$(MODULEFILES)/vftr/$(VERSION)
+	chmod 644 $(pc_names:%=$(DESTDIR)$(LIBDIR)/pkgconfig/%.pc) $(DESTDIR)$(CMAKEDIR)/*.cmake \
+		$(DESTDIR)$(DOCDIR)/sbom.spdx.json $(DESTDIR)$(MODULEFILES)/vftr/$(VERSION)
 
 uninstall: places-are-words
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(programs)) $(classic))

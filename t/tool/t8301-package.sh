@@ -220,8 +220,9 @@ test_expect 'dpkg removes all of them' '
 	dpkg_target -P $PACKAGES
 	[ ! -e target/usr ] || is "" "$(files_below target/usr)"'
 
-test_expect 'make uninstall removes what make install has put there' '
-	build install DESTDIR="$PWD/dest" >log 2>&1 || { cat log; exit 1; }
+test_expect 'make uninstall removes what make install has put there, for anyone to read, whatever the umask' '
+	(umask 077; build install DESTDIR="$PWD/dest") >log 2>&1 || { cat log; exit 1; }
+	is "" "$(find dest -type f ! -perm -o=r)"
 	[ "$(files_below dest | wc -l)" -gt 20 ]
 	build uninstall DESTDIR="$PWD/dest" >log 2>&1 || { cat log; exit 1; }
 	is "" "$(files_below dest)"'
