@@ -155,8 +155,9 @@ static bool is_short_most(
 	       seconds >= NOT_LITTLE * runtime_s;
 }
 
-/* The summary of layout run says it above, and what to do. */
-static bool is_among_findings(const struct report *r)
+/* The summary of layout run says it above, and what to do; that threads wait for the agent, without
+ * the functions (`named' of them are) that make it wait. */
+static bool is_among_findings(const struct report *r, size_t named)
 {
 	struct findings all;
 	bool is_there = false;
@@ -166,7 +167,7 @@ static bool is_among_findings(const struct report *r)
 	all = findings_of(r);
 	for (size_t i = 0; i < all.n; i++)
 		is_there |= !strcmp(all.at[i].rule, "short_functions") ||
-			    !strcmp(all.at[i].rule, "agent_behind");
+			    (!named && !strcmp(all.at[i].rule, "agent_behind"));
 	findings_free(&all);
 	return is_there;
 }
@@ -178,14 +179,14 @@ void section_overhead_warning(FILE *f, const struct report *r, double runtime_s)
 	size_t named;
 	bool much;
 
-	if (!r->p->calls || is_among_findings(r))
+	if (!r->p->calls)
 		return;
 	report_cost(r, runtime_s, &hooks, &blocked);
 	much = hooks + blocked > MUCH * runtime_s;
 	s = short_functions(r);
 	named = short_functions_named(r, &s);
 	seconds = hooks * (double)s.all_calls / (double)r->p->calls;
-	if (much || is_short_most(r, &s, seconds, runtime_s)) {
+	if ((much || is_short_most(r, &s, seconds, runtime_s)) && !is_among_findings(r, named)) {
 		fputs("Warning: ", f);
 		if (much)
 			fprintf(f, "tracing took %.0f %% of the run",

@@ -148,6 +148,26 @@ START_TEST(overhead_of_short_functions)
 }
 END_TEST
 
+/* The finding that threads wait for the agent does not say for which functions. */
+START_TEST(overhead_of_short_functions_beside_a_slow_agent)
+{
+	char *error, *log;
+
+	ck_assert_int_eq(conf_assign(conf, "output.layout=run", &error), 0);
+	ck_assert_int_eq(conf_settle_layout(conf), 0);
+	p->hook_ns_total = 300 * MS;
+	p->blocked_ns = 1400 * MS;
+	p->stacks[find_stack(p, "main<init")].excl_ns = 5000 * MS; /* hooks cost less than a tenth */
+	p->stacks[find_stack(p, "bar<foo<main<init")].excl_ns = 100 * MS;
+	log = summary();
+	has(log, "Threads wait 1.40 s");
+	has(log, "\nWarning: tracing took 26 % of the run, 82 % of it waiting for the agent; "
+		 "100 % of all calls are of the short function bar, which costs 68.0 ms.\n"
+		 "   Compile with: -fins");
+	free(log);
+}
+END_TEST
+
 START_TEST(profile_table)
 {
 	char *log = summary();
@@ -632,9 +652,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {sections, overhead_of_threads, overhead_of_short_functions,
-		profile_table, optional_columns, sorted_as_configured, json_equals_the_log,
-		json_strings, grouped, minmax, separate_files, rows_of_counters, deaths_and_losses,
-		deaths_of_workers, node_log, rank_log, unwritable, deep_mutual_recursion, empty};
+		overhead_of_short_functions_beside_a_slow_agent, profile_table, optional_columns,
+		sorted_as_configured, json_equals_the_log, json_strings, grouped, minmax,
+		separate_files, rows_of_counters, deaths_and_losses, deaths_of_workers, node_log,
+		rank_log, unwritable, deep_mutual_recursion, empty};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("output");
 
