@@ -284,6 +284,13 @@ static void tell_filters_in_vain(const struct profile *p)
 			complain("%s", p->warnings[i]);
 }
 
+void agent_tell_profile(const struct agent *a, const struct profile *p)
+{
+	output_digest(stderr, p, a->host.conf, a->host.output_directory);
+	tell_only_mpi(p);
+	tell_filters_in_vain(p);
+}
+
 /*
  * Tells the user what there is to know, and where the results are. whole: the job's profile, or
  * NULL. failed: some could not be written; which, has been said.
@@ -298,9 +305,7 @@ static void tell_files(const struct agent *a, const struct profile *node,
 		complain("node profile: %s (vftr collate %s makes the summary)", path,
 			a->host.output_directory);
 	else if (!part && (!a->host.transport || (whole && whole->ranks))) {
-		output_digest(stderr, whole ? whole : node, a->host.conf, a->host.output_directory);
-		tell_only_mpi(whole ? whole : node);
-		tell_filters_in_vain(whole ? whole : node);
+		agent_tell_profile(a, whole ? whole : node);
 		if (!failed)
 			complain("profile: %s", path);
 	}

@@ -13,6 +13,9 @@ struct profile;
  */
 int agent_finish(struct agent *a);
 
+/* Prints the digest of the job's profile on standard error, and what else a user has to know. */
+void agent_tell_profile(const struct agent *a, const struct profile *p);
+
 /*
  * In a copy of the agent (snapshot.h): the same without the other agents. Processes
  * that still run are shown as running; without other nodes it also writes the summary.

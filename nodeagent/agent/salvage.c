@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/html-report.h"
 #include "nodeagent/agent/older-results.h"
 #include "nodeagent/agent/run-folder.h"
@@ -162,16 +163,25 @@ static void name_missing(const char *hosts, struct profile *p)
 	profile_sort(p);
 }
 
+/* The job's profile, from those of its nodes; NULL: none could be read. */
+static struct profile *read_all(const struct agent *a, const struct found *f)
+{
+	size_t bad;
+	struct profile *p = collate_read(f->paths, f->n, &bad, NULL, NULL);
+
+	if (p)
+		prune_job(p, prune_from(a->host.conf));
+	return p;
+}
+
 static bool make_summary(struct agent *a, const char *hosts, const struct found *f)
 {
 	char *error = NULL;
-	size_t bad;
-	struct profile *p = collate_read(f->paths, f->n, &bad, NULL, NULL);
+	struct profile *p = read_all(a, f);
 	bool made = false;
 	int lock;
 
 	if (p) {
-		prune_job(p, prune_from(a->host.conf));
 		name_missing(hosts, p);
 		profile_warn(p,
 			"collated from %zu node %s, as not all agents could finish together", f->n,
@@ -188,10 +198,14 @@ static bool make_summary(struct agent *a, const char *hosts, const struct found 
 	return made;
 }
 
-static void tell_summary(const struct agent *a, const char *base)
+static void tell_summary(const struct agent *a, const struct found *f)
 {
-	char *path = host_result(&a->host, base, RESULT_SUMMARY);
+	char *path = host_result(&a->host, f->base, RESULT_SUMMARY);
+	struct profile *p = read_all(a, f);
 
+	if (p)
+		agent_tell_profile(a, p);
+	profile_free(p);
 	complain("profile: %s", path);
 	free(path);
 }
@@ -206,7 +220,7 @@ bool salvage_summary(struct agent *a, const char *hosts, bool orphans)
 	if (!f.n)
 		complain("no node has left a profile");
 	else if (made && !a->quiet)
-		tell_summary(a, f.base);
+		tell_summary(a, &f);
 	run_folder_link(a, !made);
 	found_free(&f);
 	return made;

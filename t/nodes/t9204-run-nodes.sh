@@ -21,6 +21,14 @@ test_expect 'the agents of all nodes write into the folder of the run' '
 	right vftr-job-last
 	is 1 "$(ls -d vftr-job-2* | wc -l)" folders'
 
+test_expect 'the digest of the summary is printed at the end, and where the files are' '
+	limit "$VFTR" run -o told -- $(nodes_mpirun 2) -np 4 "$BIN/job" >out 2>err
+	right told
+	json told/profile.json ".digest[]" >digest
+	has digest "job: 4 ranks on 2 nodes, "
+	head -n "$(wc -l <digest)" err | diff digest -
+	has err "vftr-node-agent: profile: $PWD/told/summary.log"'
+
 test_expect 'two such jobs at once, with --output: a folder each' '
 	for i in 1 2; do
 		limit "$VFTR" run -q --trace -o "res/%p-$i" -- $(nodes_mpirun 2) -np 4 "$BIN/job" >out.$i &
