@@ -84,8 +84,11 @@ static int report(const struct request *r, struct diff *d)
 	if (!grown)
 		return 0;
 	fflush(stdout);
-	complain("%s takes %.3f s in B and %.3f s in A: more than %g %% longer",
-		diff_path(d, grown), grown->b_s, grown->a_s, r->fail_percent);
+	if (grown->a == DIFF_NONE)
+		complain("%s is new in B (%.3f s)", diff_path(d, grown), grown->b_s);
+	else
+		complain("%s takes %.3f s in B and %.3f s in A: more than %g %% longer",
+			diff_path(d, grown), grown->b_s, grown->a_s, r->fail_percent);
 	return 1;
 }
 

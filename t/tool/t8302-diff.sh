@@ -171,10 +171,30 @@ test_expect 'names with blanks, < and | of C++ stay whole' '
 test_expect '--fail tells what has become slower, by more than the imbalance' '
 	status_of 0 "$VFTR" diff -x 5 a.json a.json >text
 	status_of 1 "$VFTR" diff -x 5 a.json b.json >text 2>err
-	has err "fresh<main<init takes 0.100 s in B"
+	has err "fresh<main<init is new in B (0.100 s)"
 	# wait takes 20 % longer, which the imbalance allows
 	status_of 0 "$VFTR" diff -x 5 -m 0.15 a.json b.json >text
 	has text "wait<main<init"'
+
+test_expect 'OpenMP regions whose lines have moved are the same, in their order; one more is new' '
+	lines() {
+		for line; do
+			echo "4 2.$line 0.1 4 omp_parallel@a.c:$line<f<main<init"
+			echo "4 1.$line 0.1 4 omp_join<omp_parallel@a.c:$line<f<main<init"
+		done
+	}
+	{ lines 9 100; echo "4 3 0.1 4 omp_parallel@b.c:5<g<main<init"; } | profile 4 4.0 >old.json
+	{ lines 12 103; echo "4 3 0.1 4 omp_parallel@b.c:7<g<main<init"; } | profile 4 4.0 >new.json
+	"$VFTR" diff -j -p job old.json new.json >d.json
+	is "5 0 0" "$(jq -r "\"\(.rows) \(.only_a) \(.only_b)\"" d.json)"
+	is "2.9 2.12" "$(row d.json "omp_parallel@a.c:9<f<main<init" "\"\(.a_s) \(.b_s)\"")"
+	is "1.1 1.103" "$(row d.json "omp_join<omp_parallel@a.c:100<f<main<init" "\"\(.a_s) \(.b_s)\"")"
+	status_of 0 "$VFTR" diff -x 1000 old.json new.json >text
+	{ lines 12 50 103; echo "4 3 0.1 4 omp_parallel@b.c:7<g<main<init"; } | profile 4 4.0 >more.json
+	status_of 1 "$VFTR" diff -p job -x 1000 old.json more.json >text 2>err
+	is "vftr: omp_parallel@a.c:50<f<main<init is new in B (2.500 s)" "$(cat err)"
+	"$VFTR" diff -j old.json more.json >d.json
+	is "4 6" "$(jq -r "\"\(.only_a) \(.only_b)\"" d.json)"'
 
 test_expect '--fail: where a node profile is damaged it cannot tell, which is status 2' '
 	mkdir whole

@@ -145,17 +145,19 @@ static double rounded(const struct diff *d)
 
 static void add_row(struct diff *d, size_t *cap, uint32_t a, uint32_t b)
 {
-	struct diff_row row = {.a = a, .b = b};
+	*APPEND(d->rows, d->n_rows, *cap) = (struct diff_row){.a = a, .b = b};
+}
 
-	row.a_s = value_of(d, d->a, a);
-	row.b_s = value_of(d, d->b, b);
-	row.diff_s = row.b_s - row.a_s;
-	row.imbalance_s = imbalance_of(d, &row);
-	row.significant = fabs(row.diff_s) > row.imbalance_s && fabs(row.diff_s) > rounded(d);
-	d->only_a += b == DIFF_NONE;
-	d->only_b += a == DIFF_NONE;
-	d->n_significant += row.significant;
-	*APPEND(d->rows, d->n_rows, *cap) = row;
+static void judge(struct diff *d, struct diff_row *row)
+{
+	row->a_s = value_of(d, d->a, row->a);
+	row->b_s = value_of(d, d->b, row->b);
+	row->diff_s = row->b_s - row->a_s;
+	row->imbalance_s = imbalance_of(d, row);
+	row->significant = fabs(row->diff_s) > row->imbalance_s && fabs(row->diff_s) > rounded(d);
+	d->only_a += row->b == DIFF_NONE;
+	d->only_b += row->a == DIFF_NONE;
+	d->n_significant += row->significant;
 }
 
 static size_t end_of_hash(const struct diff_profile *p, size_t i)
@@ -218,6 +220,9 @@ void diff_make(struct diff *d, struct diff_profile *a, struct diff_profile *b, b
 			k = k_end;
 		}
 	}
+	diff_match_moved(d);
+	EACH(struct diff_row, row, d->rows, d->n_rows)
+		judge(d, row);
 	d->total_a_s = total_of(a, per_rank);
 	d->total_b_s = total_of(b, per_rank);
 }

@@ -104,6 +104,8 @@ struct diff {
 void diff_make(struct diff *d, struct diff_profile *a, struct diff_profile *b, bool inclusive,
 	bool per_rank);
 void diff_done(struct diff *d);
+/* For diff_make(): makes one row of two that differ in the lines of constructs alone. */
+void diff_match_moved(struct diff *d);
 
 /*
  * Sorts rows by "diff", "percent", "significance", "a", "b" or "calls", the greatest amount first,
