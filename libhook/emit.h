@@ -68,6 +68,12 @@ void vftr_pcontrol_region(int level, const char *name, const void *site);
 /* True if the user wants regions of MPI_Pcontrol. */
 bool vftr_pcontrol_wanted(void);
 
+/*
+ * In MPI_Abort, whose frame is open on the calling thread: waits until the agent has read what this
+ * thread has recorded and, in a step that a launcher is about to kill, has written it; 5 s at most.
+ */
+void vftr_before_abort(void);
+
 /* True if this process records now or may do so later. */
 bool vftr_active(void);
 

@@ -152,3 +152,14 @@ void vftr_end_finalize(struct mpi_call *k)
 {
 	(void)k;
 }
+
+void vftr_begin_aborting(struct mpi_call *k)
+{
+	(void)k;
+	vftr_before_abort();
+}
+
+void vftr_end_aborting(struct mpi_call *k)
+{
+	(void)k;
+}

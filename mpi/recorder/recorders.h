@@ -72,7 +72,8 @@
 	/* init.c */                                                                               \
 	CLASS(init)                                                                                \
 	CLASS(session_init)                                                                        \
-	CLASS(finalize)
+	CLASS(finalize)                                                                            \
+	CLASS(aborting)
 
 #define CLASS(name)                                                                                \
 	void vftr_begin_##name(struct mpi_call *k);                                                \

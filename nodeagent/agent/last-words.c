@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/step/step.h"
 
 #define WRITE_MS 10000 /* and no process waits longer for the files */
@@ -64,7 +65,13 @@ static void on_bye(struct process *p)
 		let_go(p);
 }
 
-const struct process_observer last_words_observer = {.bye = on_bye};
+/* Slurm may kill all of the step, and us, as soon as the call is made. */
+static void on_abort(struct process *p)
+{
+	in_step_abort(agent_of(p->host));
+}
+
+const struct process_observer last_words_observer = {.bye = on_bye, .abort = on_abort};
 
 static bool any_held(const struct agent *a)
 {

@@ -42,6 +42,7 @@
 #define UNREAD_BYTES	16384 /* of answers, as the kernel counts: it asks, and does not listen */
 #define TIMES_AT_ONCE	16    /* ... unless records wait for what they say */
 #define STACK_FRAMES	4096
+#define IN_ABORT	"MPI_Abort<"
 
 union packet {
 	struct wire_head head;
@@ -360,6 +361,8 @@ static const char *on_stack(struct process *p, const union packet *m)
 			break;
 	}
 	strcpy(text + used, "init");
+	if (!strncmp(text, IN_ABORT, strlen(IN_ABORT)))
+		observers_tell(p->host, abort, p);
 	process_answer(p, &reply, sizeof(reply), text, -1);
 	return NULL;
 }

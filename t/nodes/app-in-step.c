@@ -8,6 +8,7 @@
  *	silent		the same with 0
  *	kill		rank 0 kills itself with 9 before MPI_Finalize
  *	last		the rank with the highest number does
+ *	abort		that rank calls MPI_Abort with 9
  *	wait		SECONDS pass before MPI_Finalize; each writes its pid to FOLDER/RANK
  *	signal		the same; a rank that gets SIGUSR1 in that time says so
  */
@@ -78,6 +79,10 @@ int main(int argc, char **argv)
 		_Exit(0);
 	if ((!strcmp(what, "kill") && rank == 0) || (!strcmp(what, "last") && rank == size - 1))
 		kill(getpid(), SIGKILL);
+	if (!strcmp(what, "abort") && rank == size - 1)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	if (!strcmp(what, "abort"))
+		MPI_Barrier(MPI_COMM_WORLD);
 	stay(seconds);
 	if (got)
 		printf("rank %d: %d signal\n", rank, (int)got);

@@ -179,6 +179,24 @@ test_expect 'no longer than the program and 5 s; exit status 7 of rank 0' '
 	is 6 "$(json app.openmpi_all.json .ranks)"
 	left'
 
+test_expect 'MPI_Abort, after which Slurm kills all of the step: the results of its node, and the same status' '
+	in_folder abort
+	aborted() {
+		VFTR_OFF=1 status_of 9 limit salloc -Q -N$1 -n4 srun --mpi=pmix "$BIN/app.openmpi" abort </dev/null 2>bare
+		status_of 9 limit salloc -Q -N$1 -n4 srun --mpi=pmix "$VFTR" run --in-step -o $1 -- \
+			"$BIN/app.openmpi" abort </dev/null 2>err
+		cat err
+		is 1 "$(grep -c "MPI_ABORT was invoked" err)"
+	}
+	aborted 1
+	is 4 "$(json 1/profile.json .ranks)"
+	is 1 "$(calls_of 1/profile.json "MPI_Abort<main<init")"
+	[ "$(calls_of 1/profile.json "MPI_Sendrecv<pass<main<init")" -ge 100 ] # others may not have published theirs
+	aborted 2
+	[ -s 2/node2.vfp ]
+	"$VFTR" collate 2 >/dev/null
+	is 1 "$(calls_of 2/profile.json "MPI_Abort<main<init")"'
+
 test_expect 'the agents are killed: the job ends as it would have' '
 	in_folder agents; mkdir pids
 	$E3 srun --mpi=pmix "$AGENT" --in-step -- "$BIN/app.openmpi" wait 2 pids </dev/null 2>err &

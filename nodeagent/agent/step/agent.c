@@ -214,6 +214,16 @@ void in_step_hurry(struct agent *a)
 		a->step->hurried_at = clock_raw_ns();
 }
 
+void in_step_abort(struct agent *a)
+{
+	struct in_step *s = a->step;
+
+	if (!s || !s->save || s->aborted)
+		return;
+	s->aborted = true; /* those who come next are killed */
+	s->save(a, true);
+}
+
 double in_step_tick(struct agent *a)
 {
 	struct in_step *s = a->step;

@@ -53,6 +53,9 @@ bool in_step_meets(const struct agent *a);
 /* To be called when SIGTERM comes: the launcher will end the step, and COMMAND before that. */
 void in_step_hurry(struct agent *a);
 
+/* A process is about to abort the job, and waits: writes the results so far, the first time. */
+void in_step_abort(struct agent *a);
+
 /* Reads messages of the parent; to be called now and then while files are written. */
 void in_step_hear(struct agent *a);
 

@@ -60,6 +60,7 @@ struct in_step {
 	uint64_t own_ended_at, ready_at, hurried_at, all_ended_at; /* raw ns */
 	uint64_t told_at; /* raw ns, when the parent was last told to wait */
 	bool let_go;
+	bool aborted; /* results were written for a process in MPI_Abort */
 	void (*save)(struct agent *a, bool wait); /* results so far */
 	struct tcp_options tcp;
 	struct meeting meeting;
