@@ -77,6 +77,21 @@ for mpi in $(mpi_list); do
 		done
 		nothing_left .'
 
+	test_expect "$mpi: what killed steps have left is removed, and nothing that is younger, in use or of tasks that live" '
+		mkdir swept.$mpi; cd swept.$mpi
+		sh -c "echo \$\$" >dead
+		for f in dead young locked; do echo "$(cat dead) 0" >"$VFTR_RUNTIME_DIR/step-$f.tasks"; done
+		echo "$$ 0" >"$VFTR_RUNTIME_DIR/step-lives.tasks"
+		: >"$VFTR_RUNTIME_DIR/step-dead.first"
+		: >"$VFTR_RUNTIME_DIR/step-dead.lock"
+		touch -d "2 minutes ago" "$VFTR_RUNTIME_DIR"/step-dead.* "$VFTR_RUNTIME_DIR"/step-l*.tasks
+		exec 8>"$VFTR_RUNTIME_DIR/step-locked.lock"
+		flock 8
+		limit $(mpirun_of $mpi) -np 2 "$AGENT" --in-step -- "$BIN/app.$mpi" ok </dev/null 2>err
+		is "step-lives.tasks step-locked.lock step-locked.tasks step-young.tasks" \
+			"$(ls "$VFTR_RUNTIME_DIR" | grep step- | paste -sd " ")"
+		rm "$VFTR_RUNTIME_DIR"/step-*'
+
 	test_expect "$mpi: exit status of a task, a rank that ends before MPI_Finalize, kill -9" '
 		for what in status early kill last; do
 			mkdir $what.$mpi; cd $what.$mpi

@@ -192,6 +192,7 @@ static void be_agent(struct agent *a, struct in_step *s, const char *dir)
 	if (!is_first(s, dir, a->host.session))
 		exit(0);
 	s->parent = getpid();
+	in_step_sweep(dir);
 	meeting_prepare(a, s);
 	a->step = s;
 	a->several = has_other_nodes(&s->step);
@@ -238,6 +239,7 @@ void in_step_start(struct agent *a, struct launch *l, const char *session)
 		become_command(l);
 	}
 	s.parent = getpid();
+	in_step_sweep(dir);
 	meeting_prepare(a, &s);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
 		die(OWN_FAILURE, "socketpair: %s", strerror(errno));

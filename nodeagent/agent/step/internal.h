@@ -72,6 +72,9 @@ struct launch;
 #define IN_STEP_FAILED "failed\n" /* a line of it: there will be no agent */
 void in_step_append(const char *list, const char *line);
 
+/* leftovers.c: removes files of steps in this folder that are over without having removed them. */
+void in_step_sweep(const char *runtime_dir);
+
 /* parent.c: runs COMMAND when the agent is ready; ends with COMMAND's status. */
 _Noreturn void in_step_parent(
 	const struct in_step *s, const struct launch *l, const char *session, pid_t agent);
