@@ -170,8 +170,12 @@ bool look_start_end(const struct facts *facts, struct finding *f)
 	f->seconds = s_of(facts->d.part_ns[DIGEST_MPI_ENDS]);
 	if (f->seconds < USUAL_ENDS_S * report_all_ranks(p))
 		return false;
-	finding_say(f, "MPI_Init and MPI_Finalize take %s, %s of it at the end.",
-		amount_of(facts, f->seconds).text, quantity_seconds(s_of(end_ns)).text);
+	if (end_ns)
+		finding_say(f, "MPI_Init and MPI_Finalize take %s, %s of it at the end.",
+			amount_of(facts, f->seconds).text, quantity_seconds(s_of(end_ns)).text);
+	else
+		finding_say(
+			f, "MPI_Init and MPI_Finalize take %s.", amount_of(facts, f->seconds).text);
 	prove_seconds(f, "mpi_start_end_s", f->seconds);
 	prove_seconds(f, "end_s", s_of(end_ns));
 	return true;

@@ -575,6 +575,10 @@ START_TEST(start_and_end_of_mpi)
 		"MPI_Init and MPI_Finalize take 4.00 s (40 %), 1.00 s of it at the end.");
 	p->stacks[p->n_stacks - 1].excl_ns -= MS; /* less than 1 s of a rank */
 	not_found("start_end");
+	p->stacks[p->n_stacks - 1].excl_ns = 0;
+	add(main_, "MPI_Init_thread", 2000, 500, 0);
+	ck_assert_str_eq(
+		found("start_end", 5000)->text, "MPI_Init and MPI_Finalize take 5.00 s (50 %).");
 }
 END_TEST
 
