@@ -51,7 +51,7 @@ X(BOOL, print_config, "print_config", "true", 0, 0, NULL, false, \
 X(BOOL, strip_module_names, "strip_module_names", "false", 0, 0, NULL, false, \
   "Cut Fortran module names off function names.") \
 X(BOOL, demangle_cxx, "demangle_cxx", "true", 0, 0, NULL, false, \
-  "Show C++ functions by their readable names.") \
+  "Show C++ and Rust functions by their readable names.") \
 X(BOOL, include_cxx_prelude, "include_cxx_prelude", "false", 0, 0, NULL, false, \
   "Profile also what runs before main, such as C++ static constructors.") \
 X(BOOL, report, "report", "false", 0, 0, NULL, false, \

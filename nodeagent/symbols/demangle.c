@@ -16,6 +16,7 @@
 #include "conf/conf.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/symbols/itanium.h"
+#include "nodeagent/symbols/rust.h"
 
 #define DEMANGLED_MOST (16u << 10) /* a longer one stays as the linker has it */
 #define DEMANGLED_ROOM (4u << 20)
@@ -206,7 +207,7 @@ static bool is_dotted(const char *s, size_t n)
 	return memchr(s, '.', n) && without_module(s) == s && strncmp(s, "_Q", 2) != 0;
 }
 
-/* Anything but C++: Fortran, and C and Python, whose names have nothing that must go. */
+/* Anything but C++ and Rust: Fortran, and C and Python, whose names have nothing that must go. */
 static char *clean_plain(char *name, const struct name_style *style)
 {
 	size_t all = without_suffix(name, strlen(name));
@@ -228,11 +229,20 @@ static char *clean_plain(char *name, const struct name_style *style)
 /* The name proper: what stands before "@file.c". */
 static char *clean(char *name, const struct name_style *style)
 {
-	char *out = NULL;
+	char *out;
 
 	if (style->form == NAME_LINKER) {
 		show_controls(name);
 		return name;
+	}
+	out = rust_shown(name, style->form == NAME_SHORT);
+	if (out && style->keep_cxx) {
+		free(out);
+		return name;
+	}
+	if (out) {
+		free(name);
+		return out;
 	}
 	if (strncmp(name, "_Z", 2)) { /* "_Z1f1AS_" ends in an underscore that means something */
 		name = clean_plain(name, style);

@@ -16,7 +16,7 @@ enum name_form {
 
 struct name_style {
 	bool strip_module_names; /* Fortran: `sub` instead of `mod::sub` */
-	bool keep_cxx;		 /* names of C++ stay as they are, whatever the form */
+	bool keep_cxx;		 /* names of C++ and Rust stay as they are, whatever the form */
 	enum name_form form;
 };
 
@@ -24,8 +24,8 @@ struct name_style {
 struct name_style name_style_of(const struct conf *c);
 
 /*
- * A name for people. Of Fortran: `mod::sub` of what gfortran, ifort, nfort and flang make of
- * it, without trailing underscores and suffixes. The caller frees.
+ * A name for people. Of Rust: as rust.h has it. Of Fortran: `mod::sub` of what gfortran, ifort,
+ * nfort and flang make of it, without trailing underscores and suffixes. The caller frees.
  */
 char *name_shown(const char *raw, const struct name_style *style);
 

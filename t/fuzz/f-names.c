@@ -13,6 +13,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/symbols/itanium.h"
 #include "nodeagent/symbols/names.h"
+#include "nodeagent/symbols/rust.h"
 
 #define NAMES_MAX 64
 
@@ -33,7 +34,7 @@ static bool is_plain(const char *text)
 	return same;
 }
 
-/* Alone: only names of C++ have one. */
+/* Alone: only names of C++ and Rust have one. */
 static void check_short(const char *raw)
 {
 	char *name = itanium_short(raw);
@@ -41,6 +42,12 @@ static void check_short(const char *raw)
 	if (name)
 		must_hold(*name && !strncmp(raw, "_Z", 2));
 	free(name);
+	for (int is_short = 0; is_short < 2; is_short++) {
+		name = rust_shown(raw, is_short);
+		if (name)
+			must_hold(*name && (!strncmp(raw, "_R", 2) || !strncmp(raw, "_ZN", 3)));
+		free(name);
+	}
 }
 
 static void check_names(const struct names *names, const char *const *raw, size_t n)

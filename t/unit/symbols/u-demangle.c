@@ -14,7 +14,7 @@
 enum { SHORT = 0, FULL = 1, LINKER = 2, MODULES = 4, KEEP = 8 };
 
 static const struct {
-	const char *raw, *shown;
+	const char *raw, *shown; /* NULL: as it is */
 	int style;
 } names[] = {
 	{"main", "main", SHORT},
@@ -169,6 +169,79 @@ static const struct {
 	{"omp_parallel@step_+0x1g", "omp_parallel@step_+0x1g", SHORT},
 	{"f@+0x1", "f@+0x1", SHORT},
 
+	/* Rust, the older way */
+	{"_ZN1r10simulation6driver17h1555eaefff1e5886E", "r::simulation::driver", SHORT},
+	{"_ZN1r10simulation6driver17h1555eaefff1e5886E", "r::simulation::driver", FULL},
+	{"_ZN1r4main17h086b0cfd890a8ea9E", "_ZN1r4main17h086b0cfd890a8ea9E", KEEP},
+	{"_ZN1r4main17h086b0cfd890a8ea9E", "_ZN1r4main17h086b0cfd890a8ea9E", LINKER},
+	{"_ZN1r4main17h086b0cfd890a8ea9E.llvm.1234567890", "r::main", SHORT},
+	{"_ZN1r4main17h086b0cfd890a8ea9E.cold", "r::main [clone .cold]", SHORT},
+	{"_ZN72_$LT$r..simulation..Field$LT$f64$GT$$u20$as$u20$r..simulation..Relax$GT$5relax"
+	 "17h5e3c6f6f88896437E",
+		"<r::simulation::Field<f64> as r::simulation::Relax>::relax", SHORT},
+	{"_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17ha86af84d9cc65291E",
+		"std::rt::lang_start::{{closure}}", SHORT},
+	{"_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$"
+	 "17h42e08618e5619cfaE",
+		"core::ops::function::FnOnce::call_once{{vtable.shim}}", SHORT},
+	{"_ZN1a29$RF$$BP$$LP$$C$$RP$$u27$$uf6$17h0123456789abcdefE", "a::&*(,)'\303\266", SHORT},
+	{"_ZN1a22$u7$$u202e$$XY$$$u$LT.17h0123456789abcdefE", "a::\\u{7}\\u{202e}$XY$$$u$LT.",
+		SHORT},
+	{"_ZN17h0123456789abcdefE", "h0123456789abcdef", SHORT},
+	{"_ZN1a17h0123456789abcdef1bE", "a::h0123456789abcdef::b", SHORT},
+	{"_ZN1a17h0123456789abcdegE", "a::h0123456789abcdeg", SHORT},
+	{"_ZN1a17h0123456789abcdefEv", "a::h0123456789abcdef", SHORT}, /* C++ has types */
+
+	/* Rust, v0 */
+	{"_RNvCs6GmmlP4bgsG_1r4main", "r::main", SHORT},
+	{"_RINvNtCs6GmmlP4bgsG_1r10simulation6driverNCNvB4_4main0EB4_", "r::simulation::driver",
+		SHORT},
+	{"_RINvNtCs6GmmlP4bgsG_1r10simulation6driverNCNvB4_4main0EB4_",
+		"r::simulation::driver::<r::main::{closure#0}>", FULL},
+	{"_RINvNtCs6GmmlP4bgsG_1r10simulation6driverNCNvB4_4main0EB4_",
+		"_RINvNtCs6GmmlP4bgsG_1r10simulation6driverNCNvB4_4main0EB4_", KEEP},
+	{"_RNvXNtCs6GmmlP4bgsG_1r10simulationINtB2_5FielddENtB2_5Relax5relax",
+		"<r::simulation::Field as r::simulation::Relax>::relax", SHORT},
+	{"_RNvXNtCs6GmmlP4bgsG_1r10simulationINtB2_5FielddENtB2_5Relax5relax",
+		"<r::simulation::Field<f64> as r::simulation::Relax>::relax", FULL},
+	{"_RNvC1a4main.llvm.0123", "a::main", SHORT},
+	{"_RNvC1a4main.cold", "a::main [clone .cold]", SHORT},
+	{"_RNvC1a4main@b.rs", "a::main@b.rs", SHORT},
+	{"_RNCNvC1a1fs_0", "a::f::{closure#1}", SHORT},
+	{"_RNSNvC1a1f1v0", NULL, SHORT},
+	{"_RNSNvC1a1f1v", "a::f::{shim:v#0}", SHORT},
+	{"_RNvC1au8gdel_5qa", "a::punycode{gdel_5qa}", SHORT},
+	{"_RNvC1a3_1x_", "a::1x_", SHORT},
+	{"_RINvC1a1fKj3_Kj0_Kln7_Kb1_Kc78_KcdF_KpE", NULL, FULL},
+	{"_RINvC1a1fKj3_Kj0_Kln7_Kb1_Kb0_Kc78_Kcdf_KpKoffffffffffffffff1_E",
+		"a::f::<3, 0, -7, true, false, 'x', '\303\237', _, 0xffffffffffffffff1>", FULL},
+	{"_RINvC1a1fTEThETaxuEAAfj2_j3_SeE",
+		"a::f::<(), (u8,), (i8, i64, ()), [[f32; 2]; 3], [str]>", FULL},
+	{"_RINvC1a1fFUKClElFG_RL0_hPhOnEzE",
+		"a::f::<unsafe extern \"C\" fn(i32) -> i32, for<'a> fn(&'a u8, *const u8, *mut "
+		"i128) "
+		"-> !>",
+		FULL},
+	{"_RINvC1a1fDNtC1b5DebugNtC1b4SendEL_RDNtC1b4Iterp4ItemhEL_QShE",
+		"a::f::<dyn b::Debug + b::Send, &dyn b::Iter<Item = u8>, &mut [u8]>", FULL},
+	{"_RNvXC1aDINtC1b2FnThEEp6OutputxEL_NtC1b4Send1f",
+		"<dyn b::Fn<(u8,), Output = i64> as b::Send>::f", FULL},
+	{"_RNvXC1aDINtC1b2FnThEEp6OutputxEL_NtC1b4Send1f", "<dyn b::Fn as b::Send>::f", SHORT},
+	/* a lifetime and a constant that there are not, references forth, ends */
+	{"_RINvC1a1fL0_E", NULL, FULL},
+	{"_RINvC1a1fKe61_E", NULL, FULL},
+	{"_RNvB_1f", NULL, FULL},
+	{"_RNvB2_1f", NULL, FULL},
+	{"_RNvC1a1fBzzzzzzzzzzzzzzz_E", NULL, FULL},
+	{"_RNvC1a9f", NULL, FULL},
+	{"_RNvC1a99999999999999999999999999f", NULL, FULL},
+	{"_RINvC1a1fh", NULL, FULL},
+	{"_RNvC1a1f ", NULL, FULL},
+	{"_RNvC1a1f.a b", NULL, FULL},
+	{"_RNvC1a2f\n", "_RNvC1a2f?", FULL},
+	{"_R", "_R", SHORT},
+	{"_Render", "_Render", SHORT},
+
 	/* no such names */
 	{"_Zwhatever", "_Zwhatever", SHORT},
 	{"_Z", "_Z", SHORT},
@@ -208,7 +281,7 @@ START_TEST(test_name)
 	if (names[_i].style & FULL && !dlopen("libstdc++.so.6", RTLD_NOW))
 		return; /* names stay mangled then */
 	s = name_shown(names[_i].raw, &style);
-	ck_assert_str_eq(s, names[_i].shown);
+	ck_assert_str_eq(s, names[_i].shown ? names[_i].shown : names[_i].raw);
 	free(s);
 }
 END_TEST
@@ -321,7 +394,47 @@ static const struct {
 	{"", "_MOD_", "", 20000, NULL},
 	{"__", "_MOD_", "x", 20000, NULL},
 	{"_Q", "M", "", 100000, NULL},
+	{"_ZN", "1a", "17h0123456789abcdefE", 100000, NULL},
+	{"_ZN1a99999$", "LT$", "17h0123456789abcdefE", 33333, NULL},
+	{"_RINvC1a1f", "h", "E", 15000, "a::f"},
+	{"_RNvXC1aT", "NtC1b1c", "ENtC1b1d1f", 15000, NULL}, /* 90 KB of text */
+	{"_RINvC1a1f", "S", "hE", 100000, NULL},
+	{"_RNvXC1a", "FG_", "EuNtC1b1d1f", 33000, NULL},
+	{"_R", "M", "C1ah", 100000, NULL},
+	{"_R", "Nv", "C1a", 50000, NULL},
+	{"_RNvC1a", "9", "f", 100000, NULL},
+	{"_RNvC1a1fB", "z", "_", 100000, NULL},
+	/* one long argument, read again by each reference to what it is of */
+	{"_RNvXC1aTINtC1b100000_", "c", "ENtC1b1d1f", 100000, NULL},
 };
+
+/* 25 pairs, each of the one before twice; written, or not. */
+START_TEST(test_rust_bomb)
+{
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char raw[1024] = "_RNvXC1aT", *s;
+
+	for (int is_short = 0; is_short < 2; is_short++) {
+		const struct name_style style = {.form = is_short ? NAME_SHORT : NAME_FULL};
+		size_t at, last;
+
+		strcpy(raw, is_short ? "_RNvXC1aTINtC1b1chE" : "_RNvXC1aThh");
+		last = strlen("_RNvXC1aT") - 2;
+		for (int i = 0; i < 25; i++) {
+			at = strlen(raw) - 2;
+			sprintf(raw + strlen(raw), "TB%c%c_B%c%c_E", digits[(last - 1) / 62],
+				digits[(last - 1) % 62], digits[(last - 1) / 62],
+				digits[(last - 1) % 62]);
+			last = at;
+		}
+		strcat(raw, "ENtC1b1d1f");
+		s = name_shown(raw, &style);
+		ck_assert_str_eq(s, raw);
+		free(s);
+	}
+}
+END_TEST
 
 START_TEST(test_long_short)
 {
@@ -391,6 +504,7 @@ int main(void)
 	tcase_add_test(c, test_bomb);
 	tcase_add_loop_test(
 		c, test_long_short, 0, (int)(sizeof(long_names) / sizeof(long_names[0])));
+	tcase_add_test(c, test_rust_bomb);
 	tcase_add_test(c, test_deep_short);
 	tcase_add_test(c, test_broken_short);
 	tcase_set_timeout(c, 60);
