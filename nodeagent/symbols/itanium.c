@@ -171,6 +171,29 @@ static bool take_inline_namespace(struct mangled *m)
 	return false;
 }
 
+/* Ty, Tn and a type, Tk and a concept, Tp and one of these, Tt and some with an E: what a lambda
+ * says of its own template parameters, before its parameters. */
+static void template_param_declarations(struct mangled *m)
+{
+	char what;
+
+	while (what = mangled_peek_2(m), mangled_peek(m) == 'T' && what && strchr("ynkpt", what)) {
+		m->at += 2;
+		if (what == 'n')
+			mangled_type(m);
+		else if (what == 'k')
+			mangled_name(m);
+		if (what != 't')
+			continue;
+		if (mangled_enter(m))
+			template_param_declarations(m);
+		mangled_leave(m);
+		if (mangled_take(m, 'Q'))
+			mangled_expression(m);
+		mangled_want(m, 'E');
+	}
+}
+
 /* Ul, its parameters, E, and a number; or Ut and a number. */
 static void unnamed(struct mangled *m)
 {
@@ -178,8 +201,12 @@ static void unnamed(struct mangled *m)
 	char text[48];
 
 	m->at += 2;
-	if (is_lambda)
+	if (is_lambda) {
+		m->quiet++;
+		template_param_declarations(m);
+		m->quiet--;
 		mangled_types(m);
+	}
 	snprintf(text, sizeof(text), "{%s#%zu}", is_lambda ? "lambda" : "unnamed type",
 		mangled_index(m) + 1);
 	mangled_write(m, text);
