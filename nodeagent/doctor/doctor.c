@@ -111,9 +111,20 @@ static bool look_at_machine(struct patient *p)
 	return same;
 }
 
+/* Whether the kernel gives the program more rights than its user has (AT_SECURE): a group that is
+ * not the user's, or capabilities, which root has anyway. */
+static bool is_privileged(const struct stat *st, bool has_capabilities)
+{
+	const mode_t as_group = S_ISGID | S_IXGRP; /* without the second it means something else */
+
+	return ((st->st_mode & as_group) == as_group && st->st_gid != getgid()) ||
+	       (has_capabilities && geteuid());
+}
+
 static void look_at_rights(struct patient *p)
 {
 	struct stat st;
+	bool has_capabilities;
 
 	if (access(p->path, X_OK)) {
 		diagnose(p->d, FINDING_NO, "it may not be executed");
@@ -121,12 +132,18 @@ static void look_at_rights(struct patient *p)
 	}
 	if (stat(p->path, &st))
 		return;
+	has_capabilities = getxattr(p->path, "security.capability", NULL, 0) > 0;
 	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) {
 		diagnose(p->d, FINDING_NO,
 			"it is setuid to another user, and an agent serves only its own user");
 		diagnose(p->d, FINDING_DO, "remove the setuid bit while you measure");
-	} else if ((st.st_mode & (S_ISUID | S_ISGID)) ||
-		   getxattr(p->path, "security.capability", NULL, 0) > 0) {
+	} else if (is_privileged(&st, has_capabilities)) {
+		diagnose(p->d, FINDING_NO,
+			"it is run with more rights than its user has, so the library switches "
+			"itself off");
+		diagnose(p->d, FINDING_DO,
+			"measure a copy of it: cp leaves out capabilities and the setgid bit");
+	} else if ((st.st_mode & (S_ISUID | S_ISGID)) || has_capabilities) {
 		diagnose(p->d, FINDING_NOTE,
 			"it is setuid, setgid or has capabilities: the loader ignores LD_PRELOAD "
 			"and "

@@ -221,7 +221,20 @@ test_if '[ "$(id -u)" = 0 ]' 'needs root' 'setuid is noticed' '
 	cp linked setgid
 	chmod 2755 setgid
 	doctor 0 ./setgid
-	has said "LD_PRELOAD"'
+	has said "LD_PRELOAD"
+	chgrp 12345 setgid
+	chmod 2755 setgid
+	doctor 1 ./setgid
+	has said "run with more rights than its user has, so the library switches itself off"'
+
+capable='[ "$(id -u)" = 0 ] && cp linked capable && setcap cap_net_raw+ep capable && setpriv --reuid=65534 --clear-groups true'
+test_if "$capable" 'needs root, setcap and setpriv' 'capabilities of a file are noticed: it is traced if root runs it, and only then' '
+	doctor 0 ./capable
+	has said "has capabilities"
+	chmod 755 "$VFTR_TEST_DIR"
+	status_of 1 limit setpriv --reuid=65534 --clear-groups "$VFTR" doctor ./capable >said 2>&1
+	has said "run with more rights than its user has, so the library switches itself off"
+	has said "cp leaves out capabilities"'
 
 test_expect 'the loader of a program is not trusted' '
 	printf "#!/bin/sh\ntouch %s/executed\n" "$PWD" >evil
