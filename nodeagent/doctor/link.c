@@ -77,9 +77,13 @@ static void look_at_libraries(struct patient *p)
 		if (o->path)
 			continue;
 		diagnose(p->d, FINDING_NO, "its library %s is not found", o->name);
-		diagnose(p->d, FINDING_DO,
-			"add its directory to LD_LIBRARY_PATH, or link with "
-			"-Wl,-rpath,DIRECTORY");
+		diagnose(p->d, FINDING_DO, "%s",
+			strchr(o->name, '/')
+				? "it is looked for at this path only: start the program in the "
+				  "folder that this begins in, link with -l, or give the library a "
+				  "soname (-Wl,-soname,NAME)"
+				: "add its directory to LD_LIBRARY_PATH, or link with "
+				  "-Wl,-rpath,DIRECTORY");
 	}
 	if (p->list.trouble)
 		diagnose(p->d, p->list.n ? FINDING_NOTE : FINDING_NO, "the loader says: %s",

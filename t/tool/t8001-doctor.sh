@@ -177,6 +177,16 @@ test_expect 'missing libraries are named, and not blamed on the linker' '
 	hasnt said "not linked with libvftrace"
 	(export LD_LIBRARY_PATH=$LIB; doctor 0 ./lost)'
 
+test_expect 'of a library that is needed by its path is told that this is the only one' '
+	mkdir rel
+	gcc -shared -fPIC -o rel/libwork.so main.c
+	gcc -o by-path main.o $found -lvftrace -Wl,--no-as-needed ./rel/libwork.so
+	mv rel moved
+	doctor 1 ./by-path
+	has said "its library ./rel/libwork.so is not found"
+	has said "looked for at this path only"
+	hasnt said "LD_LIBRARY_PATH"'
+
 test_expect 'a script is called a script, and its interpreter named' '
 	printf "#!/bin/sh -e\n./linked\n" >run.sh
 	chmod +x run.sh
