@@ -28,24 +28,38 @@ static void note_refusal(struct attach_choice *c, char *why)
 	c->n_refused++;
 }
 
-static bool runs_file(int pid, const char *name)
+/* The name of the file that it runs, in `to`; empty if that is not shown. */
+static const char *file_of(int pid, char to[PATH_MAX])
 {
-	char path[64], to[PATH_MAX];
+	char path[64];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	n = readlink(path, to, sizeof(to) - 1);
+	n = readlink(path, to, PATH_MAX - 1);
 	to[n > 0 ? n : 0] = '\0';
 	procfs_cut_deleted(to);
-	return !strcmp(basename(to), name);
+	return basename(to);
 }
 
+static bool runs_file(int pid, const char *name)
+{
+	char to[PATH_MAX];
+
+	return !strcmp(file_of(pid, to), name);
+}
+
+/* A script, or one that names itself, has another name than its file. What the kernel has cut off
+ * its file's name says no more than that. */
 static bool runs_program(int pid, const char *name)
 {
-	char comm[16];
+	char comm[16], to[PATH_MAX];
+	const char *file = file_of(pid, to);
 
-	return runs_file(pid, name) ||
-	       (procfs_thread_name(pid, pid, comm) && !strncmp(comm, name, sizeof(comm) - 1));
+	if (!strcmp(file, name))
+		return true;
+	if (!procfs_thread_name(pid, pid, comm) || strncmp(comm, name, sizeof(comm) - 1) != 0)
+		return false;
+	return strlen(name) < sizeof(comm) || strncmp(file, comm, sizeof(comm) - 1) != 0;
 }
 
 static bool is_of_job(int pid, const char *job)

@@ -246,6 +246,28 @@ test_expect 'what cannot be taken is said in a sentence, and the rest is taken' 
 		is 2 "$test_rc"
 	done'
 
+test_expect 'a name of more than 15 bytes is that of the whole file or script, and no other one' '
+	cp "$BIN/shares" simulation_driver_cpu
+	run ./simulation_driver_cpu serial 1000000
+	test_rc=0
+	"$VFTR" attach -q -s 1 -o none -n simulation_driver_gpu 2>said || test_rc=$?
+	is 1 "$test_rc"
+	has said "no process of yours that can be looked at runs simulation_driver_gpu"
+	attach -s 1 -n simulation_driver_cpu
+	is "$pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"
+	rm simulation_driver_cpu
+	attach -s 1 -n simulation_driver_cpu
+	is "$pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"
+	kill "$pid"
+	printf "#!/bin/sh\nwhile :; do :; done\n" >simulation_driver.sh
+	chmod +x simulation_driver.sh
+	./simulation_driver.sh &
+	pid=$!
+	wait_for 30 "grep -q simulation_driv /proc/$pid/comm"
+	attach -s 1 -n simulation_driver.sh
+	kill "$pid"
+	is "$pid" "$(jq -r "[.each_process[].pid] | join(\" \")" got/profile.json)"'
+
 test_expect 'a process that is traced already is refused, with what shows it' '
 	cp "$BIN/shares" "$BIN/is-traced"
 	"$AGENT" -q --session mine --preload -- "$BIN/is-traced" serial 1000000 >/dev/null &
