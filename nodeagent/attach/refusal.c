@@ -14,7 +14,7 @@
 struct about {
 	char state;
 	int tgid;
-	unsigned uid;
+	unsigned uid, threads;
 	bool has_memory;
 };
 
@@ -40,6 +40,7 @@ static int read_status(int pid, struct about *a)
 		sscanf(line, "State: %c", &a->state);
 		sscanf(line, "Tgid: %d", &a->tgid);
 		sscanf(line, "Uid: %u", &a->uid);
+		sscanf(line, "Threads: %u", &a->threads);
 		a->has_memory |= !strncmp(line, "VmSize:", 7);
 	}
 	fclose(f);
@@ -122,6 +123,11 @@ char *attach_refusal(int pid, int *shortage)
 		return xasprintf("process %d is left out: %s", pid, attach_shortage(error));
 	if (a.tgid != pid)
 		return xasprintf("%d is a thread of process %d: attach to that", pid, a.tgid);
+	if (a.state == 'Z' && a.threads > 1)
+		return xasprintf("process %d goes on without its first thread, which has ended: "
+				 "the kernel shows no longer what the others run; start it with "
+				 "`vftr run'",
+			pid);
 	if (a.state == 'Z' || a.state == 'X')
 		return xasprintf(
 			"process %d has ended, and its parent has not waited for it yet", pid);

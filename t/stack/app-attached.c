@@ -4,8 +4,10 @@
  * execs COMMAND...: works for a second of CPU time, and becomes COMMAND.
  * later N: works, then starts N children, one after the other, that work.
  * zombie: prints the pid of a child that it does not wait for, and stays.
+ * headless: its first thread ends, another one goes on.
  * spent PID: ends when that process has had half a second more of a CPU.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,12 @@ APART static void before(void)
 	sum = sum + 1;
 }
 
+APART static void *goes_on(void *arg)
+{
+	work(1000);
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
 #if defined(WHAT_execs)
@@ -65,6 +73,11 @@ int main(int argc, char **argv)
 	printf("%d\n", child);
 	fflush(stdout);
 	pause();
+#elif defined(WHAT_headless)
+	pthread_t other;
+
+	if (!pthread_create(&other, NULL, goes_on, NULL))
+		pthread_exit(NULL);
 #elif defined(WHAT_spent)
 	clockid_t clock;
 	double until;

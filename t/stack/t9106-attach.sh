@@ -5,8 +5,8 @@ test_description='vftr attach: processes that run already, seen from outside'
 
 need jq
 $TEST_CC -O2 -fomit-frame-pointer -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl || exit 1
-for name in execs later spent zombie; do
-	$TEST_CC -O2 -DWHAT_"$name" -o "$BIN/$name" "$T/stack/app-attached.c" || exit 1
+for name in execs headless later spent zombie; do
+	$TEST_CC -O2 -DWHAT_"$name" -o "$BIN/$name" "$T/stack/app-attached.c" -pthread || exit 1
 done
 
 # run COMMAND...: in the background, its output in `out'; $pid is the program when this returns, and
@@ -231,6 +231,10 @@ test_expect 'what cannot be taken is said in a sentence, and the rest is taken' 
 	is 1 "$test_rc"
 	has said "is this one, which looks at others"
 	refused "has ended, and its parent has not waited for it yet" "$(cat zombie)"
+	kill $!
+	"$BIN/headless" &
+	limit sh -c "until grep -q \"^State:.Z\" /proc/$!/status; do :; done"
+	refused "process $! goes on without its first thread, which has ended" $!
 	kill $!
 	[ ! -d /proc/2 ] || [ -e /proc/2/exe ] || refused "process 2 is a thread of the kernel" 2
 	refused "no process of yours that can be looked at runs no-such-program" -n no-such-program
