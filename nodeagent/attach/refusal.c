@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -47,6 +48,20 @@ static int read_status(int pid, struct about *a)
 	return a->tgid > 0 ? 0 : ESRCH;
 }
 
+/* What it runs is not shown either: by the name that it was called with, if that has a path. */
+static bool runs_unreadable(int pid)
+{
+	char path[64], name[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	f = fopen(path, "re");
+	name[f ? fread(name, 1, sizeof(name) - 1, f) : 0] = '\0';
+	if (f)
+		fclose(f);
+	return strchr(name, '/') && procfs_may_only_run(name);
+}
+
 static char *of_other_user(int pid, const struct about *a)
 {
 	const struct passwd *user = getpwuid(a->uid);
@@ -56,9 +71,10 @@ static char *of_other_user(int pid, const struct about *a)
 				 "to trace other processes (CAP_SYS_PTRACE), as in a container",
 			pid);
 	if (a->uid == geteuid())
-		return xasprintf("process %d is shown to root only, as it has changed its user or "
-				 "its rights",
-			pid);
+		return xasprintf("process %d is shown to root only, as %s", pid,
+			runs_unreadable(pid) ? "its file may be executed and not read"
+					     : "it has changed its user or its rights, or its "
+					       "file may be executed and not read");
 	return xasprintf("process %d is of user %s: only its own user, or root, may attach to it",
 		pid, user ? user->pw_name : "unknown");
 }

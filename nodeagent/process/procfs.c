@@ -301,6 +301,11 @@ bool procfs_is_stopped(int pid)
 	return p && *p == 'T';
 }
 
+bool procfs_may_only_run(const char *path)
+{
+	return !access(path, X_OK) && access(path, R_OK) && errno == EACCES;
+}
+
 bool procfs_has_other_user(int pid)
 {
 	char path[64], line[256];

@@ -62,6 +62,10 @@ bool procfs_thread_name(int pid, int tid, char name[16]);
 /* True if a signal has stopped the process, not a debugger. */
 bool procfs_is_stopped(int pid);
 
+/* The file may be executed and not read by this user: the kernel shows what runs it to root only.
+ */
+bool procfs_may_only_run(const char *path);
+
 /* True if it runs a program with the rights of another user than we have, as by a setuid bit. */
 bool procfs_has_other_user(int pid);
 

@@ -14,6 +14,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/observer.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/stack/events.h"
 #include "nodeagent/stack/internal.h"
 #include "nodeagent/stack/timers.h"
@@ -121,7 +122,11 @@ void stacks_refused(struct stacks *s, const struct process *p, int error)
 	if (!s->no_room)
 		host_warn(s->host, false,
 			"profile.sample: %s: this thread, maybe more, has no stack samples: %s",
-			process_name(p), strerror(error));
+			process_name(p),
+			error == EACCES && procfs_may_only_run(p->executable)
+				? "its file may be executed and not read, so the kernel shows its "
+				  "stacks to root only"
+				: strerror(error));
 	s->no_room = true;
 }
 

@@ -365,6 +365,21 @@ test_if "$root" 'another user needs root' 'another user is refused' '
 	is 1 "$test_rc"
 	has said "process $pid is of user root: only its own user, or root, may attach to it"'
 
+test_if "$root" 'another user needs root' 'why a program that may be executed and not read is shown to root only' '
+	mkdir -m 777 unread
+	chmod 755 "$VFTR_TEST_DIR"
+	cp "$BIN/shares" unread/ && chmod 711 unread/shares
+	(cd unread && exec setpriv --reuid=65534 --clear-groups env ./shares serial 1000000 >/dev/null) &
+	pid=$!
+	wait_for 30 "[ \"\$(readlink /proc/$pid/exe)\" = $PWD/unread/shares ]"
+	test_rc=0
+	(cd unread && VFTR_RUNTIME_DIR=$PWD setpriv --reuid=65534 --clear-groups "$VFTR" attach "$pid" 2>../said) || test_rc=$?
+	kill "$pid"
+	is 1 "$test_rc"
+	has said "process $pid is shown to root only, as its file may be executed and not read"
+	(cd unread && unset VFTR_RUNTIME_DIR && limit setpriv --reuid=65534 --clear-groups "$VFTR" run -q -o got -k profile.sample=50 ./shares serial 20 >/dev/null 2>&1)
+	has unread/got/summary.log "its file may be executed and not read, so the kernel shows its stacks to root only"'
+
 rootless='[ "$(id -u)" = 0 ] && setpriv --bounding-set -sys_ptrace,-perfmon,-sys_admin --inh-caps -sys_ptrace true'
 test_if "$rootless" 'rights are dropped by root' 'root without the right is not told to become root' '
 	mkdir -m 777 lacks
