@@ -177,6 +177,6 @@ bool look_start_end(const struct facts *facts, struct finding *f)
 		finding_say(
 			f, "MPI_Init and MPI_Finalize take %s.", amount_of(facts, f->seconds).text);
 	prove_seconds(f, "mpi_start_end_s", f->seconds);
-	prove_seconds(f, "end_s", s_of(end_ns));
+	prove_seconds(f, "mpi_end_s", s_of(end_ns));
 	return true;
 }

@@ -573,6 +573,7 @@ START_TEST(start_and_end_of_mpi)
 	add(main_, "MPI_Finalize", 1000, 250, 0);
 	ck_assert_str_eq(found("start_end", 4000)->text,
 		"MPI_Init and MPI_Finalize take 4.00 s (40 %), 1.00 s of it at the end.");
+	ck_assert_double_eq_tol(evidence(finding("start_end"), "mpi_end_s")->real, 1.0, 1e-9);
 	p->stacks[p->n_stacks - 1].excl_ns -= MS; /* less than 1 s of a rank */
 	not_found("start_end");
 	p->stacks[p->n_stacks - 1].excl_ns = 0;
