@@ -204,7 +204,8 @@ def check_rows(report, caption, head, rows, key, exact):
 
 def check_order(report):
 	"""What took longest is first."""
-	for caption in ("Functions of MPI, all ranks", "Locks that threads waited for", "Input and output"):
+	for caption in ("Functions of MPI; the least and most time is of a rank that calls it, the mean of all ranks",
+		"Locks that threads waited for", "Input and output"):
 		if caption in report.tables:
 			rows = report.tables[caption]
 			at = [cell[0] for cell in rows[0]].index("time")

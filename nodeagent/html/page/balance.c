@@ -131,7 +131,9 @@ static void put_table(struct html *h, const struct pages *p, const struct rank *
 	list_details(h, "The same as a table");
 	html_table(h, "Ranks by useful work of their first thread; MPI includes its waits");
 	for (size_t k = 0; k < n_keys; k++) {
-		char *title = words_of_key(keys[k]);
+		/* the other times are of the window, between MPI_Init and MPI_Finalize */
+		char *title = strcmp(keys[k], "off_cpu_s") ? words_of_key(keys[k])
+							   : xstrdup("off CPU, begin to end");
 
 		html_head(h, title, k != 1);
 		free(title);

@@ -130,7 +130,9 @@ void page_communication_print(struct html *h, const struct pages *p)
 		put_array(h, p, "communication_matrix", "Messages from rank to rank");
 		html_close(h);
 	}
-	put_array(h, p, "mpi_functions", "Functions of MPI, all ranks");
+	put_array(h, p, "mpi_functions",
+		"Functions of MPI; the least and most time is of a rank that calls it, the mean "
+		"of all ranks");
 	if (value_count(page_member(p, "message_sizes"))) {
 		html_element(h, "h3", "Messages by their size", NULL);
 		put_sizes(h, p, page_member(p, "message_sizes"));

@@ -15,23 +15,32 @@
 static const struct factor {
 	const char *key, *title;
 	unsigned depth;
+	bool of_job;   /* of ranks, not of a single process */
 	bool of_nodes; /* nothing is told of one node */
 } factors[] = {
-	{"parallel", "Parallel", 0, false},
-	{"load_balance", "Load balance", 1, false},
-	{"load_balance_in_nodes", "in nodes", 2, true},
-	{"load_balance_between_nodes", "between nodes", 2, true},
-	{"communication", "Communication", 1, false},
-	{"openmp", "OpenMP", 1, false},
-	{"openmp_load_balance", "Load balance", 2, false},
-	{"openmp_communication", "Communication", 2, false},
+	{"parallel", "Parallel", 0, false, false},
+	{"load_balance", "Load balance", 1, true, false},
+	{"load_balance_in_nodes", "in nodes", 2, true, true},
+	{"load_balance_between_nodes", "between nodes", 2, true, true},
+	{"communication", "Communication", 1, true, false},
+	{"openmp", "OpenMP", 1, false, false},
+	{"openmp_load_balance", "Load balance", 2, false, false},
+	{"openmp_communication", "Communication", 2, false, false},
 };
 
-static const struct value *factor_of(const struct page_run *run, const struct factor *f)
+static const struct value *efficiency_of(const struct page_run *run, const char *key)
 {
 	const struct value *e = value_member(run->all, json_tree_root(run->all), "efficiency");
 
-	return value_member(run->all, e, f->key);
+	return value_member(run->all, e, key);
+}
+
+static const struct value *factor_of(const struct page_run *run, const struct factor *f)
+{
+	/* a single process has no rank with the most useful work */
+	if (f->of_job && isnan(value_real(efficiency_of(run, "rank_max"))))
+		return NULL;
+	return efficiency_of(run, f->key);
 }
 
 static bool has_factor(const struct page_run *run, const struct factor *f)

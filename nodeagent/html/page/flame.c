@@ -173,7 +173,8 @@ static void put_frame(
 
 static void put_rest(struct html *h, size_t n, double s, struct svg_box box)
 {
-	char *title = xasprintf("rest: %zu call paths and what they call, %.9f s", n, s);
+	char *title = xasprintf("rest: %zu %s, %.9f s", n,
+		one_or_many(n, "call path and what it calls", "call paths and what they call"), s);
 
 	html_open(h, "g", "class", "f", NULL);
 	svg_rect(h, box, COLOUR_GREY, title);

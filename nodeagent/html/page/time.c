@@ -147,10 +147,10 @@ static void put_rest(struct html *h, size_t n, double s)
 	char *exact = xasprintf("%.9f", s);
 
 	html_open(h, "p", NULL);
-	html_format(h, "%zu more functions, each below 0.1 %% or beyond the first %u, took ", n,
-		PAGE_ROWS);
+	html_format(h, "%zu more %s below 0.1 %% or beyond the first %u, took ", n,
+		one_or_many(n, "function,", "functions, each"), PAGE_ROWS);
 	html_element(h, "data", quantity_seconds(s).text, "value", exact, NULL);
-	html_text(h, " of own time together.");
+	html_text(h, one_or_many(n, " of own time.", " of own time together."));
 	html_close(h);
 	free(exact);
 }

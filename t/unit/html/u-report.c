@@ -386,6 +386,61 @@ START_TEST(efficiency_of_nodes)
 }
 END_TEST
 
+/* Of a single process there is no balance of ranks, and no MPI. */
+START_TEST(efficiency_of_one_process)
+{
+	struct profile *p = profile_new();
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->ranks = p->threads = 1;
+	ADD_ELEMENT(p, agents)->host = xstrdup("n0");
+	*ADD_ELEMENT(p, rank_times) = (struct profile_rank_time){.rank = 0,
+		.threads = 1,
+		.team_threads = 1,
+		.end_ns = 2000000000,
+		.useful_ns = 1000000000,
+		.all_useful_ns = 1000000000,
+		.team_useful_ns = 1000000000,
+		.team_most_ns = 1000000000};
+	text = page_of(p);
+	ck_assert_ptr_nonnull(strstr(text, ">Parallel<"));
+	ck_assert_ptr_null(strstr(text, "Load balance"));
+	ck_assert_ptr_null(strstr(text, ">Communication<"));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
+/* One function that is too small for the table and the picture. */
+START_TEST(one_more)
+{
+	static const uint64_t excl_ns[] = {200000, 799200, 800};
+	struct profile *p = profile_new();
+	char *text;
+
+	profile_add_executable(p, "/opt/app");
+	p->names = xcalloc(3, sizeof(*p->names));
+	p->stacks = xcalloc(3, sizeof(*p->stacks));
+	p->n_names = p->n_stacks = 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		p->names[i] = i ? xasprintf("f%u", i) : xstrdup("init");
+		p->stacks[i] = (struct profile_stack){.parent = i ? 0 : PROFILE_NONE,
+			.name = i,
+			.hash = i,
+			.calls = 1,
+			.ranks = 1,
+			.incl_ns = i ? excl_ns[i] : 1000000,
+			.excl_ns = excl_ns[i]};
+	}
+	text = page_of(p);
+	ck_assert_ptr_nonnull(strstr(text, "rest: 1 call path and what it calls, "));
+	ck_assert_ptr_nonnull(strstr(text, "1 more function, below 0.1 % or beyond the first "));
+	free(text);
+	profile_free(p);
+}
+END_TEST
+
 static double number_behind(const char *at, const char *text)
 {
 	const char *found = strstr(at, text);
@@ -492,6 +547,8 @@ int main(void)
 	tcase_add_test(c, many_paths);
 	tcase_add_test(c, many_ranks);
 	tcase_add_loop_test(c, efficiency_of_nodes, 0, 2);
+	tcase_add_test(c, efficiency_of_one_process);
+	tcase_add_test(c, one_more);
 	tcase_add_test(c, callees_have_more);
 	tcase_add_loop_test(c, two_runs, 0, 20);
 	tcase_add_test(c, nothing_at_all);
