@@ -75,7 +75,7 @@ interposed   := libhook/interpose.c libhook/copies.c $(wildcard libhook/openmp/g
 module_obj   := $(if $(findstring gfortran,$(FC)),$(if $(shell command -v $(FC)),$(O)/fortran/vftrace.o $(O)/fortran/vftrace_session.o))
 module       := $(module_obj:$(O)/fortran/%.o=$(O)/include/%.mod)
 only_static  := libhook/static.c
-hook_obj     := $(call obj,$(filter-out $(interposed) $(only_static),$(hook_src))) $(module_obj)
+hook_obj     := $(call obj,$(filter-out $(interposed) $(only_static),$(hook_src))) $(O)/libhook/switches/sled-entry.o $(module_obj)
 hook_shared  := $(hook_obj) $(call obj,$(interposed))
 hook_so      := $(hook_shared:%/interpose.o=%/interpose-so.o)
 hook_shm_obj := $(O)/shm/segment.o $(O)/shm/runtime-dir.o $(O)/shm/killpoint.o
@@ -97,6 +97,11 @@ endif
 
 $(O)/%.o: %.c
 	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/%.o: %.S
+	$(call say,AS,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 

@@ -66,8 +66,8 @@ static bool is_asked_to_come(void)
 {
 	const char *v = getenv("VFTR_ATTACH");
 
-	return ((v && !strcmp(v, "start")) || vftr_sleds_are_there()) &&
-	       !vftr_user_has_switched_off();
+	return !vftr_user_has_switched_off() &&
+	       ((v && !strcmp(v, "start")) || vftr_sleds_are_there());
 }
 
 static void come(void)

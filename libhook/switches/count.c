@@ -129,18 +129,16 @@ static void write_stub(uint8_t *code, unsigned number)
 	code[16] = 0xe1;
 }
 
-/* mov $number,%r11d; jmp *0(%rip); .quad vftr_sled_count_here */
+/* push %r11; mov $number,%r11d; jmp *0(%rip); .quad vftr_sled_count_here */
 static void write_sled_stub(uint8_t *code, unsigned number)
 {
-	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+	static const uint8_t plain[] = {0x41, 0x53, 0x41, 0xbb, 0, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0};
 	const uint64_t to = (uintptr_t)&vftr_sled_count_here;
 	const uint32_t n = number;
 
-	code[0] = 0x41;
-	code[1] = 0xbb;
-	memcpy(code + 2, &n, 4);
-	memcpy(code + 6, jump, sizeof(jump));
-	memcpy(code + 12, &to, 8);
+	memcpy(code, plain, sizeof(plain));
+	memcpy(code + 4, &n, sizeof(n));
+	memcpy(code + sizeof(plain), &to, sizeof(to));
 }
 
 static bool make_stub(uint64_t at, const struct counted_call *call)

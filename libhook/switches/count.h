@@ -65,7 +65,7 @@ void vftr_count_slowly(uint32_t number);
 struct counted_call {
 	uint64_t target, end;
 	unsigned number; /* of the function */
-	bool sled;	 /* all registers but %r11 are to be kept (sleds.h) */
+	bool sled;	 /* all registers are to be kept (sleds.h) */
 };
 
 /*
@@ -77,7 +77,7 @@ uint64_t vftr_count_stub(const struct counted_call *call, uint8_t *byte);
 
 /* These instructions jump here, with the function's number in %eax. */
 void vftr_count_here(void);
-/* sled-hooks.c: the same, with it in %r11d. */
+/* sled-entry.S: the same, with it in %r11d. */
 void vftr_sled_count_here(void);
 
 #pragma GCC visibility pop

@@ -82,11 +82,64 @@ static inline void count_enter(struct switched_shm *s, uint32_t number, bool by_
 	s->open[number]++;
 }
 
+/* In a pause that goes on; or while the ring is full, below a call that was not recorded. */
+static inline bool is_skipping(const struct thread *t)
+{
+	const uint32_t pauses = load_relaxed(&vftr_process.pauses);
+	uint32_t orders;
+
+	if (t->jumped || t->vfork_children || t->blocked_until || !process_is_on() ||
+		t->generation != vftr_process.generation)
+		return false;
+	orders = load_relaxed(&vftr_process.agent->orders);
+	if (t->state == THREAD_PAUSED)
+		return pauses && orders == (pauses & PAUSED_BY_AGENT ? ORDER_PAUSE : 0);
+	return t->state == THREAD_DROPPING && t->skipped_depth && !pauses && !orders;
+}
+
+/* As skip() and drop() of slow.c. */
+static inline void skip_enter(struct thread *t, uint64_t key, const void *site)
+{
+	if (!t->skipped_depth++) {
+		t->skipped_at = t->busy_at;
+		t->skipped_key = key;
+		t->skipped_site = site;
+		t->skipped_return = 0;
+	}
+	if (t->state == THREAD_DROPPING) {
+		t->lost_here++;
+		t->ring.producer->lost++;
+	}
+}
+
+/* There a call of a function is only counted, as slow.c does, without its cost. False: it is not
+ * there, or the exit of a recorded call. */
+static inline bool skip_event(struct thread *t, uint64_t exit_bit, uint64_t key, const void *site)
+{
+	bool skipped;
+
+	if ((t->state != THREAD_PAUSED && t->state != THREAD_DROPPING) || t->busy)
+		return false;
+	busy_begin_at(t, site);
+	t->left = 1; /* if it is cancelled at once, as in busy_end_surely() */
+	fence_signal();
+	/* only now: a handler may have changed it before */
+	skipped = is_skipping(t) && (!exit_bit || t->skipped_depth);
+	if (skipped && exit_bit)
+		t->skipped_depth--;
+	else if (skipped)
+		skip_enter(t, key, site);
+	busy_end(t);
+	return skipped;
+}
+
 /* An event that is recorded after all. */
 static inline void record_event(
 	struct thread *t, uint64_t exit_bit, uint64_t key, const void *site, bool is_code)
 {
 	if (t->state == THREAD_OFF && load_relaxed(&vftr_process.state) == PROCESS_OFF)
+		return;
+	if (is_code && skip_event(t, exit_bit, key, site))
 		return;
 	if (is_code && load_relaxed(&vftr_own.gate) == GATE_SWITCHES)
 		vftr_store(exit_bit, key, site);

@@ -25,8 +25,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 #define SECTION	      "xray_instr_map"
-#define SECTIONS_MOST 4096u
-#define THUNK_BYTES   16u
+#define SECTIONS_READ 32u /* at once */
+#define THUNK_BYTES   24u
 #define SLED_BYTES    11u
 #define WINDOW_BYTES  ((size_t)64 << 10) /* of code that is written at once */
 #define APART	      ((uint64_t)16 << 20)
@@ -48,22 +48,23 @@ static const uint8_t place_of_kind[] = {BEGIN, END, TAIL, BEGIN}; /* the last on
 
 struct sled {
 	uint64_t at, function;
-	enum place place;
+	enum place place; /* NO_PLACE: it stays as it is */
 };
 
 /* Set by the first thread that looks, in the program's constructors or as the process attaches. */
 static struct {
 	const uint8_t *map;
-	size_t n;	    /* rows */
-	uint64_t low, high; /* of the code */
+	size_t n;	 /* rows */
+	uint8_t *places; /* by row: enum place */
 	uint8_t *thunks; /* room for where the hooks are, then one thunk for each row of the map */
-	size_t thunks_bytes;
+	size_t places_bytes, thunks_bytes;
+	uint64_t low, high; /* of the code */
 	bool looked, changed;
 } program;
 
 /* ---- the compiler's table ---------------------------------------------------------------- */
 
-static struct sled sled_at(size_t i)
+static struct entry entry_at(size_t i)
 {
 	const uint8_t *at = program.map + i * sizeof(struct entry);
 	struct entry e;
@@ -73,8 +74,14 @@ static struct sled sled_at(size_t i)
 		e.sled += (uintptr_t)at + offsetof(struct entry, sled);
 		e.function += (uintptr_t)at + offsetof(struct entry, function);
 	}
-	return (struct sled){e.sled, e.function,
-		e.kind < sizeof(place_of_kind) ? place_of_kind[e.kind] : NO_PLACE};
+	return e;
+}
+
+static struct sled sled_at(size_t i)
+{
+	const struct entry e = entry_at(i);
+
+	return (struct sled){e.sled, e.function, program.places[i]};
 }
 
 static bool read_all(int fd, void *to, size_t bytes, uint64_t at)
@@ -82,27 +89,38 @@ static bool read_all(int fd, void *to, size_t bytes, uint64_t at)
 	return sys_pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
+static bool is_map(int fd, const ElfW(Shdr) * s, uint64_t names)
+{
+	char name[sizeof(SECTION)];
+
+	return s->sh_flags & SHF_ALLOC && s->sh_type == SHT_PROGBITS &&
+	       s->sh_size >= sizeof(struct entry) && s->sh_size % sizeof(struct entry) == 0 &&
+	       read_all(fd, name, sizeof(name), names + s->sh_name) &&
+	       !memcmp(name, SECTION, sizeof(name));
+}
+
 /* The section of this name in the file: its address there and its bytes. */
 static bool find_section(int fd, uint64_t *address, uint64_t *bytes)
 {
-	char name[sizeof(SECTION)];
-	ElfW(Shdr) names, s;
+	ElfW(Shdr) names, s[SECTIONS_READ];
 	ElfW(Ehdr) e;
 
-	if (!read_all(fd, &e, sizeof(e), 0) || e.e_shentsize != sizeof(s) ||
-		e.e_shnum > SECTIONS_MOST || e.e_shstrndx >= e.e_shnum ||
-		!read_all(fd, &names, sizeof(names), e.e_shoff + e.e_shstrndx * sizeof(s)))
+	if (!read_all(fd, &e, sizeof(e), 0) || e.e_shentsize != sizeof(s[0]) ||
+		e.e_shstrndx >= e.e_shnum ||
+		!read_all(fd, &names, sizeof(names), e.e_shoff + e.e_shstrndx * sizeof(s[0])))
 		return false;
-	for (unsigned i = 1; i < e.e_shnum; i++) {
-		if (!read_all(fd, &s, sizeof(s), e.e_shoff + i * sizeof(s)))
+	for (unsigned i = 0; i < e.e_shnum; i++) {
+		const unsigned k = i % SECTIONS_READ, left = e.e_shnum - i;
+
+		if (!k && !read_all(fd, s,
+				  (left < SECTIONS_READ ? left : SECTIONS_READ) * sizeof(s[0]),
+				  e.e_shoff + i * sizeof(s[0])))
 			return false;
-		if (!(s.sh_flags & SHF_ALLOC) || s.sh_size < sizeof(struct entry) ||
-			!read_all(fd, name, sizeof(name), names.sh_offset + s.sh_name) ||
-			memcmp(name, SECTION, sizeof(name)))
-			continue;
-		*address = s.sh_addr;
-		*bytes = s.sh_size;
-		return true;
+		if (is_map(fd, &s[k], names.sh_offset)) {
+			*address = s[k].sh_addr;
+			*bytes = s[k].sh_size;
+			return true;
+		}
 	}
 	return false;
 }
@@ -134,33 +152,81 @@ static int find_map(struct dl_phdr_info *info, size_t unused, void *context)
 	return 1;
 }
 
-/* As the compiler leaves it, or as it is changed. */
-static bool is_sled(const struct sled *s)
+/* As the compiler leaves it. A debugger may have set a breakpoint there. */
+static bool is_plain(const struct sled *s)
 {
 	const uint8_t *code = (const uint8_t *)(uintptr_t)s->at;
 
-	return s->place == END ? code[0] == 0xc3 || code[0] == 0xe9
-			       : code[0] == 0xeb && (code[1] == 0x09 || code[1] == 0x00);
+	return s->place == END ? code[0] == 0xc3 : code[0] == 0xeb && code[1] == 0x09;
 }
 
-/* context: what is true if all sleds are as they are to be, in code of the program. */
-static int measure(struct dl_phdr_info *info, size_t unused, void *context)
+/*
+ * In front of a jump that depends on a comparison: the flags are in use there, the function may go
+ * on behind it, and its red zone may be in use.
+ */
+static bool is_conditional(const struct sled *s)
 {
-	bool *fit = context, any = false;
+	const uint8_t *next = (const uint8_t *)(uintptr_t)s->at + SLED_BYTES;
 
+	return s->place == TAIL &&
+	       ((next[0] == 0x0f && next[1] >> 4 == 0x8) || next[0] >> 4 == 0x7);
+}
+
+/* Rows of one function follow each other: from i to the end of them. */
+static size_t rows_of(size_t i)
+{
+	const uint64_t function = entry_at(i).function;
+
+	while (++i < program.n && entry_at(i).function == function)
+		;
+	return i;
+}
+
+/* Places of the rows of a function; false if one of them is in no code of the program. */
+static bool place_function(const struct dl_phdr_info *info, size_t from, size_t to)
+{
+	bool all = true;
+
+	for (size_t i = from; i < to; i++) {
+		const struct entry e = entry_at(i);
+		const struct sled s = {e.sled, e.function,
+			e.kind < sizeof(place_of_kind) ? place_of_kind[e.kind] : NO_PLACE};
+
+		program.places[i] = s.place;
+		if (s.place == NO_PLACE)
+			continue;
+		if (!is_in(info, s.at - info->dlpi_addr, SLED_BYTES + (s.place == TAIL ? 2 : 0),
+			    PF_X | PF_R))
+			return false;
+		all &= is_plain(&s) && !is_conditional(&s);
+	}
+	if (!all)
+		memset(program.places + from, NO_PLACE, to - from);
+	return true;
+}
+
+/* context: what is true if functions can be recorded: at their begins and at their ends. */
+static int place_all(struct dl_phdr_info *info, size_t unused, void *context)
+{
+	bool *fit = context, begins = false, ends = false;
+
+	for (size_t i = 0, next; i < program.n; i = next) {
+		next = rows_of(i);
+		if (!place_function(info, i, next))
+			return 1;
+	}
 	program.low = UINT64_MAX;
 	for (size_t i = 0; i < program.n; i++) {
 		const struct sled s = sled_at(i);
 
 		if (s.place == NO_PLACE)
 			continue;
-		if (!is_in(info, s.at - info->dlpi_addr, SLED_BYTES, PF_X | PF_R) || !is_sled(&s))
-			return 1;
-		any = true;
+		begins |= s.place == BEGIN;
+		ends |= s.place != BEGIN;
 		program.low = s.at < program.low ? s.at : program.low;
 		program.high = s.at + SLED_BYTES > program.high ? s.at + SLED_BYTES : program.high;
 	}
-	*fit = any;
+	*fit = begins && ends;
 	return 1;
 }
 
@@ -211,17 +277,15 @@ static uint8_t *thunk(size_t i)
 	return program.thunks + THUNK_BYTES * (2 + i);
 }
 
-/* movabs $function,%r11; jmp *to(%rip) */
+/* push %r11; movabs $function,%r11; jmp *to(%rip). The hook takes %r11 off the stack. */
 static void write_thunk(uint8_t *at, uint64_t function, const uint8_t *to)
 {
-	const int32_t distance = (int32_t)(to - (at + THUNK_BYTES));
+	static const uint8_t code[] = {0x41, 0x53, 0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x25};
+	const int32_t distance = (int32_t)(to - (at + sizeof(code) + 4));
 
-	at[0] = 0x49;
-	at[1] = 0xbb;
-	memcpy(at + 2, &function, 8);
-	at[10] = 0xff;
-	at[11] = 0x25;
-	memcpy(at + 12, &distance, 4);
+	memcpy(at, code, sizeof(code));
+	memcpy(at + 4, &function, 8);
+	memcpy(at + sizeof(code), &distance, 4);
 }
 
 static bool make_thunks(void)
@@ -246,32 +310,62 @@ static bool make_thunks(void)
 	return !mprotect(program.thunks, program.thunks_bytes, PROT_READ | PROT_EXEC);
 }
 
-static void drop_thunks(void)
+static void *get_memory(size_t bytes)
 {
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Some systems open the file and refuse what is written: a byte is written as it is. */
+static bool may_write(void)
+{
+	struct code_change before;
+	bool may = false;
+	int fd;
+
+	if (!vftr_code_change_begin(&before))
+		return false;
+	fd = vftr_code_open();
+	if (fd >= 0) {
+		may = vftr_code_write(fd, program.low, (const void *)(uintptr_t)program.low, 1);
+		vftr_code_close(fd);
+	}
+	vftr_code_change_end(&before);
+	return may;
+}
+
+static bool prepare(void)
+{
+	bool fit = false;
+
+	program.places_bytes = program.n;
+	program.places = get_memory(program.places_bytes);
+	if (!program.places)
+		return false;
+	vftr_loader_walk(place_all, &fit);
+	vftr_sled_vectors_look();
+	return fit && vftr_sled_vector_bytes && may_write() && make_thunks();
+}
+
+static void forget(void)
+{
+	if (program.places)
+		munmap(program.places, program.places_bytes);
 	if (program.thunks)
 		munmap(program.thunks, program.thunks_bytes);
-	program.thunks = NULL;
+	program.places = program.thunks = NULL;
 	program.n = 0;
 }
 
 bool vftr_sleds_are_there(void)
 {
-	bool fit = false;
-	int fd;
-
 	if (program.looked)
 		return program.n != 0;
 	program.looked = true;
 	vftr_loader_walk(find_map, NULL);
-	if (!program.n)
-		return false;
-	vftr_loader_walk(measure, &fit);
-	vftr_sled_vectors_look();
-	fd = fit && vftr_sled_vector_bytes ? vftr_code_open() : -1;
-	if (fd < 0 || !make_thunks())
-		drop_thunks();
-	if (fd >= 0)
-		vftr_code_close(fd);
+	if (program.n && !prepare())
+		forget();
 	return program.n != 0;
 }
 

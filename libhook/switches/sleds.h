@@ -21,9 +21,8 @@
 uint64_t vftr_sled_next(uint64_t function, bool at_end, size_t *i);
 
 /*
- * sled-hooks.c: where changed sleds lead to, with the function's address in %r11: at the begin, at
- * a return, and before a jump to another function that takes the place of a return. All other
- * registers are kept.
+ * sled-entry.S: where changed sleds lead to: at the begin, at a return, and before a jump to
+ * another function that takes the place of a return.
  */
 void vftr_sled_enter(void);
 void vftr_sled_exit(void);

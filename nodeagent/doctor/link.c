@@ -136,6 +136,12 @@ static void advise_instrumentation(struct patient *p)
 	diagnose(p->d, FINDING_DO, "compile it with -finstrument-functions");
 }
 
+/* libhook/switches/sleds.h */
+static bool has_sleds(const struct patient *p)
+{
+	return p->self->facts.sleds && p->self->facts.machine == EM_X86_64;
+}
+
 static void judge_static(struct patient *p)
 {
 	const struct elf_facts *f = &p->self->facts;
@@ -150,6 +156,12 @@ static void judge_static(struct patient *p)
 		diagnose(p->d, FINDING_DO,
 			"link it with libvftrace-static.a after the objects; a statically "
 			"linked program cannot be preloaded");
+	} else if (has_sleds(p)) {
+		diagnose(p->d, FINDING_NO,
+			"it is statically linked, with sleds of -fxray-instrument, and without "
+			"libvftrace-static.a");
+		diagnose(p->d, FINDING_DO,
+			"link it with -Wl,-u,vftrace_version and libvftrace-static.a");
 	} else if (f->stripped) {
 		diagnose(p->d, FINDING_NO,
 			"it is statically linked and stripped, and holds no trace of "
@@ -181,12 +193,6 @@ static void advise_samples(struct patient *p)
 		diagnose(p->d, FINDING_DO,
 			"or see call paths of the program as it is, by stack samples: run it under "
 			"`vftr run --' (vftr-stack(7))");
-}
-
-/* libhook/switches/sleds.h */
-static bool has_sleds(const struct patient *p)
-{
-	return p->self->facts.sleds && p->self->facts.machine == EM_X86_64;
 }
 
 static void judge_uninstrumented(struct patient *p)

@@ -99,6 +99,90 @@ test_if 'grep -q -w avx512f /proc/cpuinfo' 'no AVX-512' 'the same of vectors of 
 	recorded -k shm.ring_size=32KiB
 	recorded -k clock.source=raw'
 
+test_expect 'functions that end in a conditional jump, and those that use all registers, are not harmed' '
+	for how in -O2 -Os -Oz "-O2 -mretpoline" "-O2 -mgeneral-regs-only -DGENERAL_REGISTERS"; do
+		clang $how $SLEDS -o "$BIN/registers" "$T/hook/app-sled-registers.c"
+		"$BIN/registers" >plain
+		for key in shm.when_full=drop clock.source=raw; do
+			rm -f registers_*
+			traced -q --preload -k $key -- "$BIN/registers" >out
+			cmp plain out
+			json registers_all.json ".stacks[].function" >functions
+			has functions small
+			has functions by_address
+		done
+	done'
+
+test_expect 'what is called in pauses is left out, and nothing else' '
+	# at -O1 and above a call in the place of a return is below the caller
+	clang -O0 $SLEDS -I"$TOP/libhook" -o "$BIN/regions" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
+	gcc -O0 -finstrument-functions -I"$TOP/libhook" -o "$BIN/hooked" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
+	for what in across region-in-pause "deep 300"; do
+		traced -q -- "$BIN/regions" $what
+		traced -q -- "$BIN/hooked" $what
+		calls_in regions_all.json | sort | grep -vE "^1 (late|print_stack)<" >sleds # these have no hooks
+		calls_in hooked_all.json | sort | diff - sleds
+	done
+	[ -s sleds ]'
+
+test_expect 'a function that a debugger has stopped in stays as it is, and the others are recorded' '
+	cat >stopped.c <<-END
+		#include <string.h>
+		#include <sys/mman.h>
+		int a(int n) { return n + 1; }
+		int b(int n) { return n + 2; }
+		/* comes before the library of tracing */
+		__attribute__((xray_never_instrument)) static void stop(void)
+		{
+			char *page = (char *)((unsigned long)&a & ~4095ul);
+			mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+			*(unsigned char *)&a = 0xcc;
+			mprotect(page, 8192, PROT_READ | PROT_EXEC);
+		}
+		__attribute__((section(".preinit_array"), used)) static void (*first)(void) = stop;
+		int main(void) { return b(1) - 3; }
+	END
+	clang -O1 -fno-inline $SLEDS -o "$BIN/stopped" stopped.c
+	traced -q --preload -- "$BIN/stopped"
+	json stopped_all.json ".stacks[].function" | sort | tr "\n" " " >functions
+	is "b init main " "$(cat functions)"'
+
+test_expect 'where the system refuses to have code changed, the program is sampled' '
+	cat >refused.c <<-END
+		#include <errno.h>
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <stddef.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(int n, char **v)
+		{
+			struct sock_filter f[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwrite64, 0, 1),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+			struct sock_fprog p = {4, f};
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			prctl(PR_SET_SECCOMP, 2, &p);
+			execvp(v[1], v + 1);
+			return 9;
+		}
+	END
+	gcc -o "$BIN/refused" refused.c
+	built
+	traced -q --preload -k mpi.call_sites=off -- "$BIN/refused" "$BIN/sleds" 3000 >out 2>state
+	cmp plain out
+	is unchanged "$(cat state)"'
+
+test_expect 'a map of begins alone, or of ends alone: no function is recorded' '
+	for bundle in function-entry function-exit; do
+		clang -O2 -Wno-psabi -fxray-instrumentation-bundle=$bundle $SLEDS -o "$BIN/half" "$T/hook/app-sleds.c" -pthread
+		traced -q --preload -- "$BIN/half" 10 >out 2>state
+		cat state
+		[ "$(cat state)" != changed ]
+	done'
+
 test_expect 'without an agent, switched off, and with profile.xray=false they stay as they are' '
 	built
 	for how in VFTR_OFF=1 VFTR_AGENT=off; do

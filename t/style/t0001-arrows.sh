@@ -137,7 +137,7 @@ test_expect 'generated files bring no memory orders either' '
 # the clock, the pause of a spinning CPU, the copy, the one-instruction reservation, the count
 may_asm="shm/clock.h shm/atomic.h shm/copy.h shm/killpoint.h shm/look.h libhook/reserve.h \
 	libhook/vfork.h libhook/openmp/gomp-jump.h libhook/switches/count.c libhook/switches/count.h \
-	libhook/switches/sled-hooks.c"
+	libhook/switches/sled-entry.S"
 test_expect 'assembler stands in the few headers made for it' '
 	code_of $(sources shm conf libhook mpi fortran cupti libc nodeagent) |
 		grep -wE "asm|__asm__|__asm" |
