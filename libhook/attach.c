@@ -231,7 +231,7 @@ static int say_hello(
 		.size_hint = number_from(size_variables),
 		.raw_ns = clock_raw_ns(),
 		.uninstrumented = is_preloaded() && !vftr_modules_call_hooks(),
-		.sleds = vftr_sleds_are_there(),
+		.sleds = vftr_sleds_prepare(),
 	};
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;
@@ -269,7 +269,7 @@ static void accept_python(const struct wire_welcome *w, const char *text)
 /* By their own calls: then it is not needed from where they call MPI. */
 static bool callers_are_seen(const struct wire_welcome *w)
 {
-	return vftr_modules_call_hooks() || (w->sleds && vftr_sleds_are_there()) ||
+	return vftr_modules_call_hooks() || (w->sleds && vftr_sleds_prepare()) ||
 	       (w->python && vftr_python_is_here && vftr_python_is_here());
 }
 

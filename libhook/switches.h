@@ -42,12 +42,13 @@ uint32_t vftr_switches_id(uint32_t number);
 /* Forgets switched-off functions of unloaded code. */
 void vftr_switches_unloaded(uint64_t low, uint64_t high);
 
-/*
- * True if the program has sleds (switches/sleds.h) that can be changed. The first call looks at the
- * program's file and gets memory near its code.
- */
+/* True if the program has sleds (switches/sleds.h): the first call looks at its file. */
 bool vftr_sleds_are_there(void);
-
+/*
+ * True if they can be changed. The first call judges each of them and gets memory near the
+ * program's code.
+ */
+bool vftr_sleds_prepare(void);
 /* Changes them, once; does nothing if there are none. If the system refuses, those left stay. */
 void vftr_sleds_change(void);
 

@@ -94,7 +94,9 @@ static inline bool is_skipping(const struct thread *t)
 	orders = load_relaxed(&vftr_process.agent->orders);
 	if (t->state == THREAD_PAUSED)
 		return pauses && orders == (pauses & PAUSED_BY_AGENT ? ORDER_PAUSE : 0);
-	return t->state == THREAD_DROPPING && t->skipped_depth && !pauses && !orders;
+	/* a lost call is in the sums of counters */
+	return t->state == THREAD_DROPPING && t->skipped_depth && !t->counters && !pauses &&
+	       !orders;
 }
 
 /* As skip() and drop() of slow.c. */

@@ -360,11 +360,15 @@ static void forget(void)
 
 bool vftr_sleds_are_there(void)
 {
-	if (program.looked)
-		return program.n != 0;
+	if (!program.looked)
+		vftr_loader_walk(find_map, NULL);
 	program.looked = true;
-	vftr_loader_walk(find_map, NULL);
-	if (program.n && !prepare())
+	return program.n != 0;
+}
+
+bool vftr_sleds_prepare(void)
+{
+	if (vftr_sleds_are_there() && !program.thunks && !prepare())
 		forget();
 	return program.n != 0;
 }
@@ -429,7 +433,7 @@ void vftr_sleds_change(void)
 	size_t i = 0;
 	int fd;
 
-	if (program.changed || !vftr_sleds_are_there() || !vftr_code_change_begin(&before))
+	if (program.changed || !vftr_sleds_prepare() || !vftr_code_change_begin(&before))
 		return;
 	fd = vftr_code_open();
 	program.changed = fd >= 0;
@@ -452,6 +456,11 @@ uint64_t vftr_sled_next(uint64_t function, bool at_end, size_t *i)
 }
 
 bool vftr_sleds_are_there(void)
+{
+	return false;
+}
+
+bool vftr_sleds_prepare(void)
 {
 	return false;
 }

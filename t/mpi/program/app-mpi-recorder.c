@@ -54,6 +54,10 @@ void vftr_exit_id(uint32_t id)
 	note("-%s\n", vftr_mpi_names[id - RECORD_ID_MPI]);
 }
 
+void vftr_before_abort(void)
+{
+}
+
 void vftr_set_rank(struct wire_rank *place, const char *library)
 {
 	note("rank %d of %d\n", place->rank, place->size);
