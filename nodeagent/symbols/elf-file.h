@@ -8,15 +8,14 @@
 
 #include <gelf.h>
 #include <stdbool.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 struct elf_file {
 	int fd;
 	Elf *elf;
 	GElf_Ehdr header;
 	uint64_t bytes_most; /* of a section */
-	dev_t device;
-	ino_t inode;
+	struct stat status;
 };
 
 /* First program header of a type; first section of a type (and name). */

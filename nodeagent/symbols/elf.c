@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nodeagent/symbols/crc.h"
 #include "nodeagent/symbols/elf-file.h"
 #include "nodeagent/base/util.h"
 
@@ -86,8 +87,7 @@ int elf_open(const char *path, struct elf_file **file, const char **why)
 	}
 	f = xcalloc(1, sizeof(*f));
 	f->fd = fd;
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
+	f->status = st;
 	f->bytes_most = plausible_bytes(&st);
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -240,34 +240,13 @@ bool elf_has_build_id(const struct elf_file *f, const uint8_t *id, size_t bytes)
 
 /* ---- separate debug files ------------------------------------------------ */
 
-/* As linkers write it behind the name of a debug file: CRC-32 of the whole file. */
-static bool has_crc(const struct elf_file *f, uint32_t wanted)
-{
-	static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
-		0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8,
-		0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-	unsigned char block[65536];
-	uint32_t crc = UINT32_MAX;
-	off_t at = 0;
-	ssize_t n = -1;
-
-	while ((uint64_t)at <= f->bytes_most && (n = pread(f->fd, block, sizeof(block), at)) > 0) {
-		for (ssize_t i = 0; i < n; i++) {
-			crc ^= block[i];
-			crc = crc >> 4 ^ of_nibble[crc & 15];
-			crc = crc >> 4 ^ of_nibble[crc & 15];
-		}
-		at += n;
-	}
-	return !n && ~crc == wanted;
-}
-
 /* Opens a candidate; takes the path. NULL unless it belongs to f. crc: what its link says, which
  * tells where one of both has no build-id. */
 static struct elf_file *debug_candidate(const struct elf_file *f, char *path, const uint32_t *crc)
 {
 	uint8_t ours[ELF_BUILD_ID_MAX], theirs[ELF_BUILD_ID_MAX];
 	size_t a, b;
+	uint32_t theirs_crc;
 	struct elf_file *debug;
 	int error = elf_open(path, &debug, NULL);
 
@@ -276,10 +255,13 @@ static struct elf_file *debug_candidate(const struct elf_file *f, char *path, co
 		return NULL;
 	a = elf_file_build_id(f, ours);
 	b = elf_file_build_id(debug, theirs);
-	if ((debug->device == f->device && debug->inode == f->inode) ||
+	if ((debug->status.st_dev == f->status.st_dev &&
+		    debug->status.st_ino == f->status.st_ino) ||
 		(a && b && (a != b || memcmp(ours, theirs, a))) ||
 		debug->header.e_machine != f->header.e_machine ||
-		(!(a && b) && crc && !has_crc(debug, *crc))) {
+		(!(a && b) && crc &&
+			(!file_crc(debug->fd, &debug->status, &theirs_crc) ||
+				theirs_crc != *crc))) {
 		elf_close(debug);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nodeagent/symbols/crc.h"
 #include "nodeagent/symbols/elf.h"
 #include "nodeagent/symbols/symtab.h"
 #include "t/lib/suite.h"
@@ -309,6 +310,65 @@ START_TEST(test_debug_link_of_another_build)
 }
 END_TEST
 
+/* Of 24 MiB, as on a disk that compresses: 4 MiB are on it. With another 200 MiB they are refused.
+ */
+START_TEST(test_debug_link_of_a_large_file)
+{
+	struct symtab *t;
+	struct stat st;
+
+	mkdir(in("large"), 0755);
+	ck_assert(shell("cc -O0 -g -fPIC -shared -Wl,--build-id=none -o large/lib.so one.c asm.s "
+			"&& cd large && "
+			"objcopy --only-keep-debug lib.so lib.debug && "
+			"head -c 4194304 /dev/urandom >>lib.debug && truncate -s 24M lib.debug && "
+			"objcopy --strip-all --add-gnu-debuglink=lib.debug lib.so lib2.so"));
+	t = symtab_open(in("large/lib2.so"), NULL, 0, NULL);
+	is_named(t, nm("large/lib.so", "alone", 1), "alone");
+	symtab_close(t);
+	ck_assert(shell("cd large && truncate -s 224M lib.debug && "
+			"objcopy --strip-all --add-gnu-debuglink=lib.debug lib.so lib2.so"));
+	ck_assert_int_eq(stat(in("large/lib.debug"), &st), 0);
+	t = symtab_open(in("large/lib2.so"), NULL, 0, NULL);
+	if (st.st_blocks < 50000) /* it has holes here */
+		ck_assert_ptr_null(symtab_find(t, nm("large/lib.so", "alone", 1), NULL));
+	symtab_close(t);
+}
+END_TEST
+
+static uint32_t crc_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t crc = 0;
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert(file_crc(fd, &st, &crc));
+	close(fd);
+	return crc;
+}
+
+START_TEST(test_crc)
+{
+	uint32_t crc = 0;
+	struct stat st;
+
+	put("nine", "123456789", 9);
+	ck_assert_uint_eq(crc_of(in("nine")), 0xcbf43926);
+	/* read once */
+	ck_assert_int_eq(stat(in("nine"), &st), 0);
+	ck_assert(file_crc(-1, &st, &crc));
+	ck_assert_uint_eq(crc, 0xcbf43926);
+	/* but for one that was written anew, and for others */
+	st.st_ctim.tv_nsec ^= 1;
+	ck_assert(!file_crc(-1, &st, &crc));
+	put("none", "", 0);
+	ck_assert_uint_eq(crc_of(in("none")), 0);
+	st.st_size = INT64_MAX;
+	ck_assert(!file_crc(-1, &st, &crc));
+}
+END_TEST
+
 START_TEST(test_build_id)
 {
 	uint8_t id[ELF_BUILD_ID_MAX], other[ELF_BUILD_ID_MAX];
@@ -471,6 +531,8 @@ int main(void)
 	tcase_add_test(c, test_debug_link);
 	tcase_add_test(c, test_debug_link_of_a_file_that_kept_some);
 	tcase_add_test(c, test_debug_link_of_another_build);
+	tcase_add_test(c, test_debug_link_of_a_large_file);
+	tcase_add_test(c, test_crc);
 	tcase_add_test(c, test_build_id);
 	tcase_add_test(c, test_not_pie);
 	tcase_add_test(c, test_unreadable);
