@@ -17,6 +17,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/symbols/demangle.h"
+#include "nodeagent/symbols/elf.h"
 #include "nodeagent/process/drain.h"
 #include "nodeagent/process/forks.h"
 #include "nodeagent/process/observer.h"
@@ -383,15 +384,28 @@ static bool reads_answers(const struct process *p)
 	return ioctl(p->socket, SIOCOUTQ, &unread) || unread <= UNREAD_BYTES;
 }
 
+static bool has_id_of(const char *path, const struct wire_module *m)
+{
+	struct elf_file *file;
+	bool has;
+
+	if (!m->build_id_bytes || elf_open(path, &file, NULL))
+		return false;
+	has = elf_has_build_id(file, m->build_id, m->build_id_bytes);
+	elf_close(file);
+	return has;
+}
+
 /*
  * The loader has the name that the program gave: it may be relative to a folder that is not ours,
- * and that the program has left since. The file may be closed by now, and another one there.
+ * and that the program has left since, and be a symbolic link. The file may be closed by now, and
+ * another one there.
  */
 static char *whole_path(const struct process *p, const struct wire_module *m, const char *path)
 {
 	char *mapped = *path == '/' || !*path ? NULL : procfs_mapped_file(p->pid, m->low);
 
-	if (mapped && !strcmp(basename(mapped), basename(path)))
+	if (mapped && (!strcmp(basename(mapped), basename(path)) || has_id_of(mapped, m)))
 		return mapped;
 	free(mapped);
 	if (*path == '/' || !*path || !p->directory || !*p->directory)
@@ -401,8 +415,11 @@ static char *whole_path(const struct process *p, const struct wire_module *m, co
 
 static void add_module(struct process *p, const struct wire_module *m, const char *path)
 {
-	char *whole = whole_path(p, m, path);
+	char *whole;
 
+	if (m->build_id_bytes > sizeof(m->build_id))
+		return;
+	whole = whole_path(p, m, path);
 	process_maps(p, m, whole);
 	free(whole);
 }

@@ -4,16 +4,20 @@
  * plugin_run(), closes it. Between files it may occupy addresses, so that a
  * file that comes twice is loaded elsewhere: an argument "+" maps a few pages
  * where the last one was. "=FILE" opens and leaves open, "-FILE" removes the
- * file while it is open. At the end it prints how many different places it saw.
+ * file while it is open, "@FOLDER" is where it goes. "?" waits until the agent
+ * has heard all. At the end it prints how many different places it saw.
  */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define RANK_SET_MAX 64
+
+char *vftrace_get_stack(void);
 
 static uintptr_t rank_ranges[RANK_SET_MAX];
 static int n_rank_ranges;
@@ -60,14 +64,22 @@ static int occupy(void)
 		       : 0;
 }
 
+static int ask(void)
+{
+	free(vftrace_get_stack());
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i];
-		int error = !strcmp(a, "+") ? occupy()
-			    : *a == '='	    ? use(a + 1, 1, 0)
-			    : *a == '-'	    ? use(a + 1, 0, 1)
-					    : use(a, 0, 0);
+		int error = !strcmp(a, "+")   ? occupy()
+			    : !strcmp(a, "?") ? ask()
+			    : *a == '@'	      ? chdir(a + 1)
+			    : *a == '='	      ? use(a + 1, 1, 0)
+			    : *a == '-'	      ? use(a + 1, 0, 1)
+					      : use(a, 0, 0);
 
 		if (error) {
 			fprintf(stderr, "%s: failed\n", a);

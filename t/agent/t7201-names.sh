@@ -221,6 +221,16 @@ test_expect 'a plug-in of a folder that is not ours, whose name is relative to i
 	called alpha 3
 	hasnt said "no such file"'
 
+test_expect 'nor are those of a folder that it went to, one of them by a symbolic link' '
+	mkdir -p elsewhere
+	cp alpha.so elsewhere/here.so
+	gcc $hooked -shared -fPIC -Wl,--build-id -DWORK=work_linked -o elsewhere/linked.so.1 "$T/agent/app-plugin-lib.c"
+	ln -sf linked.so.1 elsewhere/linked.so
+	run ./host @elsewhere =./here.so =./linked.so "?"
+	called alpha 3
+	called linked 3
+	hasnt said "no such file"'
+
 test_expect 'a plug-in whose file is removed while it is open: exact calls' '
 	cp alpha.so gone.so
 	run ./host ./beta.so -./gone.so

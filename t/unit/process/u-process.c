@@ -18,6 +18,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/counter/counters.h"
 #include "nodeagent/process/process.h"
+#include "nodeagent/process/procfs.h"
 #include "nodeagent/process/names.h"
 #include "nodeagent/process/rings.h"
 #include "nodeagent/process/threads.h"
@@ -479,6 +480,21 @@ START_TEST(who_is_refused_was_no_child)
 }
 END_TEST
 
+START_TEST(a_build_id_that_is_too_long_is_not_taken)
+{
+	const struct wire_module module = {.head.kind = WIRE_MODULE,
+		.base = 4096,
+		.low = 4096,
+		.high = 8192,
+		.build_id_bytes = 1u << 24};
+	static const char path[] = "/tmp/vftr-u-process-none.so (deleted)";
+
+	say(&module, sizeof(module), path, sizeof(path));
+	ck_assert(process_receive(p));
+	ck_assert(!p->quarantined);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("process");
@@ -489,7 +505,8 @@ int main(void)
 		who_is_refused_was_no_child, without_pidfds_a_zombie_has_ended,
 		without_pidfds_the_end_of_a_quarantined_one_is_seen,
 		without_pidfds_it_goes_on_though_nothing_can_be_looked_at,
-		without_pidfds_an_other_process_is_not_taken_for_it};
+		without_pidfds_an_other_process_is_not_taken_for_it,
+		a_build_id_that_is_too_long_is_not_taken};
 	/* without pidfds, and with them */
 	const TTest *const both[] = {with_an_end_that_is_not_heard_of_yet, while_it_goes_on,
 		though_it_has_closed_the_socket, until_it_runs_another_program};
