@@ -172,7 +172,7 @@ static void keep_removed(
 	const struct code_location location = {path, 0, m->build_id, m->build_id_bytes};
 	const uint32_t file = file_of(s, &location); /* may move files[] */
 	struct file *f = &s->files[file];
-	char *readable = f->table ? NULL : procfs_removed_file(p->pid, m->low);
+	char *readable = f->table ? NULL : procfs_removed_file(p->pid, m->low, path);
 
 	if (!readable)
 		return;

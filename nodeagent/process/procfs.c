@@ -161,18 +161,38 @@ char *procfs_mapped_file(int pid, uint64_t address)
 	return path;
 }
 
-char *procfs_removed_file(int pid, uint64_t address)
+/*
+ * A library on another device may have the number of the program, so the path is compared, too. The
+ * device cannot be: on btrfs and overlayfs it is another one in maps than for stat(2).
+ */
+static bool is_program(const char *exe, const struct mapping *m, const char *path)
 {
-	const struct mapping m = mapping_at(pid, address);
-	char *exe = xasprintf("/proc/%d/exe", pid);
+	char runs[4096];
+	const ssize_t n = readlink(exe, runs, sizeof(runs) - 1);
 	struct stat st;
 
-	if (m.path && (stat(exe, &st) || st.st_ino != m.inode)) {
-		free(exe);
-		exe = xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m.low, m.high);
+	if (n <= 0)
+		return false;
+	runs[n] = 0;
+	if (m->path)
+		return !strcmp(runs, m->path) && !stat(exe, &st) && st.st_ino == m->inode;
+	procfs_cut_deleted(runs);
+	return !strcmp(runs, path);
+}
+
+char *procfs_removed_file(int pid, uint64_t address, const char *path)
+{
+	const struct mapping m = mapping_at(pid, address);
+	char *readable = xasprintf("/proc/%d/exe", pid);
+
+	if (!is_program(readable, &m, path)) {
+		free(readable);
+		readable = m.path ? xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m.low,
+					    m.high)
+				  : NULL;
 	}
 	free(m.path);
-	return exe;
+	return readable;
 }
 
 uint64_t procfs_program(int pid)

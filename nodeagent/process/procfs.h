@@ -30,9 +30,10 @@ char *procfs_maps_by_root(int pid);
 /* The path of the file that is mapped at an address, as the process sees it; NULL: there is none,
  * or it cannot be told. The caller frees. */
 char *procfs_mapped_file(int pid, uint64_t address);
-/* Another path to that file, by which it can be read though it was removed. Needs the right to look
- * at the process; but for the program that it runs, root's. */
-char *procfs_removed_file(int pid, uint64_t address);
+/* Another path to that file, which was at `path`, by which it can be read though it was removed.
+ * Needs the right to look at the process; but for the program that it runs, root's. NULL: no file
+ * is mapped there any more, and it is not the program. The caller frees. */
+char *procfs_removed_file(int pid, uint64_t address, const char *path);
 /* Cuts off what the kernel writes behind the path of a file that was removed. False: there is
  * nothing of that, or the file has that name. */
 bool procfs_cut_deleted(char *path);

@@ -495,6 +495,22 @@ START_TEST(a_build_id_that_is_too_long_is_not_taken)
 }
 END_TEST
 
+START_TEST(a_library_that_is_gone_is_not_taken_for_the_program)
+{
+	const uintptr_t code = (uintptr_t)procfs_removed_file;
+	char runs[4096] = "", exe[64], *readable;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", runs, sizeof(runs) - 1), 0);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", getpid());
+	ck_assert_ptr_null(procfs_removed_file(getpid(), 0, "/tmp/gone.so"));
+	for (int i = 0; i < 2; i++) {
+		readable = procfs_removed_file(getpid(), i ? code : 0, runs);
+		ck_assert_str_eq(readable, exe);
+		free(readable);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("process");
@@ -506,7 +522,8 @@ int main(void)
 		without_pidfds_the_end_of_a_quarantined_one_is_seen,
 		without_pidfds_it_goes_on_though_nothing_can_be_looked_at,
 		without_pidfds_an_other_process_is_not_taken_for_it,
-		a_build_id_that_is_too_long_is_not_taken};
+		a_build_id_that_is_too_long_is_not_taken,
+		a_library_that_is_gone_is_not_taken_for_the_program};
 	/* without pidfds, and with them */
 	const TTest *const both[] = {with_an_end_that_is_not_heard_of_yet, while_it_goes_on,
 		though_it_has_closed_the_socket, until_it_runs_another_program};
