@@ -127,10 +127,11 @@ static bool is_other(struct file *f)
 {
 	struct stat now;
 
-	if (!f->compared && !f->build_id_bytes && f->told.st_ino && !stat(f->path, &now))
-		f->is_other = now.st_dev != f->told.st_dev || now.st_ino != f->told.st_ino ||
-			      now.st_mtim.tv_sec != f->told.st_mtim.tv_sec ||
-			      now.st_mtim.tv_nsec != f->told.st_mtim.tv_nsec;
+	if (f->compared || f->build_id_bytes || !f->told.st_ino || stat(f->path, &now))
+		return f->is_other;
+	f->is_other = now.st_dev != f->told.st_dev || now.st_ino != f->told.st_ino ||
+		      now.st_mtim.tv_sec != f->told.st_mtim.tv_sec ||
+		      now.st_mtim.tv_nsec != f->told.st_mtim.tv_nsec;
 	f->compared = true;
 	return f->is_other;
 }

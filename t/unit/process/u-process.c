@@ -2,6 +2,7 @@
 /* What a process says last is heard, however it ends. */
 #include <check.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -511,6 +512,51 @@ START_TEST(a_library_that_is_gone_is_not_taken_for_the_program)
 }
 END_TEST
 
+/* Where this program is loaded. */
+static int note_base(struct dl_phdr_info *info, size_t size, void *base)
+{
+	(void)size;
+	*(uintptr_t *)base = info->dlpi_addr;
+	return 1; /* the first one */
+}
+
+static void copy_program(const char *to)
+{
+	char line[256];
+
+	snprintf(
+		line, sizeof(line), "cp /proc/%d/exe %s.new && mv %s.new %s", getpid(), to, to, to);
+	ck_assert_int_eq(system(line), 0);
+}
+
+/* It was asked for before that, too. */
+START_TEST(a_file_that_changed_after_it_was_told_of_is_another_one)
+{
+	char dir[] = "/tmp/vftr-u-process-XXXXXX", path[64];
+	struct code_location location = {.path = path};
+	uintptr_t base = 0;
+	uint64_t start;
+	const char *name;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file", dir);
+	dl_iterate_phdr(note_base, &base);
+	location.address = (uintptr_t)procfs_removed_file - base;
+	(void)symcache_find_object(a.symbols, &location, &start);
+	copy_program(path);
+	symcache_see(a.symbols, path);
+	if (_i)
+		copy_program(path);
+	name = symcache_find(a.symbols, &location, location.address, &start);
+	unlink(path);
+	rmdir(dir);
+	if (_i)
+		ck_assert_ptr_null(name);
+	else
+		ck_assert_str_eq(name, "procfs_removed_file");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("process");
@@ -533,6 +579,7 @@ int main(void)
 		tcase_add_test(c, tests[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
 		tcase_add_loop_test(c, both[i], 0, 2);
+	tcase_add_loop_test(c, a_file_that_changed_after_it_was_told_of_is_another_one, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
