@@ -10,8 +10,10 @@
 #include "nodeagent/process/process.h"
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/step/step.h"
+#include "nodeagent/readers/readers.h"
 
-#define WRITE_MS 10000 /* and no process waits longer for the files */
+#define WRITE_MS      10000		   /* and no process waits longer for the files */
+#define ABORT_READ_NS UINT64_C(1000000000) /* ... and less for them in MPI_Abort */
 
 uint32_t last_words_ms(const struct agent *a)
 {
@@ -65,10 +67,46 @@ static void on_bye(struct process *p)
 		let_go(p);
 }
 
-/* Slurm may kill all of the step, and us, as soon as the call is made. */
+/* We may be in the middle of reading others, whose calls are to be in the results, too. */
 static void on_abort(struct process *p)
 {
-	in_step_abort(agent_of(p->host));
+	p->aborts = agent_of(p->host)->step != NULL;
+}
+
+static bool any_aborts(const struct agent *a)
+{
+	for (const struct process *p = a->host.live; p; p = p->next_live)
+		if (p->aborts)
+			return true;
+	return false;
+}
+
+/* All that was said and published when it was called; those that go on cannot keep us here. */
+static void read_all(struct agent *a)
+{
+	const uint64_t until = clock_raw_ns() + ABORT_READ_NS;
+
+	do {
+		for (struct process *p = a->host.live; p; p = p->next_live)
+			if (!p->ended && p->socket >= 0)
+				process_receive_all(p);
+	} while (readers_drain(a->readers) && clock_raw_ns() < until);
+}
+
+/* Slurm may kill all of the step, and us, as soon as the call is made. */
+void last_words_abort(struct agent *a)
+{
+	struct wire_head reply = {.kind = WIRE_STACK};
+
+	if (!a->step || !any_aborts(a))
+		return;
+	read_all(a);
+	in_step_abort(a);
+	for (struct process *p = a->host.live; p; p = p->next_live) {
+		if (p->aborts)
+			process_answer(p, &reply, sizeof(reply), "MPI_Abort", -1);
+		p->aborts = false;
+	}
 }
 
 const struct process_observer last_words_observer = {.bye = on_bye, .abort = on_abort};

@@ -21,6 +21,10 @@ extern const struct process_observer last_words_observer;
 /* Lets held processes go if another one lives now, which will be held. */
 void last_words_tick(struct agent *a);
 
+/* When rings were just read: in a step, writes what is known for processes that are in MPI_Abort.
+ */
+void last_words_abort(struct agent *a);
+
 /*
  * last_words_all_held(): all living processes are held. last_words_complete(): also, no other
  * process will come, so that the files can be written.

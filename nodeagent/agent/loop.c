@@ -285,6 +285,7 @@ static double work_once(struct agent *a, uint64_t *bytes)
 	due_s = fmin(due_s, attach_tick(&a->host)); /* before its samples ... */
 	due_s = fmin(due_s, stack_tick(&a->host));  /* ... and these before the records */
 	*bytes = readers_drain(a->readers);
+	last_words_abort(a);
 	due_s = fmin(due_s, recorder_tick(&a->host));
 	due_s = fmin(due_s, snapshot_tick(a));
 	due_s = fmin(due_s, overhead_tick(a));

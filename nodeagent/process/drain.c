@@ -515,30 +515,40 @@ static void count_missing(struct thread_ring *t)
 		replay_lost(t->replay, lost - told, host_ticks(t->process->host));
 }
 
-static void drain_unpublished(struct thread_ring *t)
+/* NULL, or what is wrong. */
+static const char *drain_unpublished(struct thread_ring *t)
 {
 	static uint64_t blocks[2][BLOCK_WORDS];
 	struct host *host = t->process->host;
 	uint64_t now = host_ticks(host);
 	unsigned n = ring_unpublished(&t->ring, t->tail, blocks);
+	const char *why = NULL;
 
-	for (unsigned i = 0; i < n && take_block(t, blocks[i], now); i++)
-		host->drained_bytes += BLOCK_BYTES;
+	for (unsigned i = 0; i < n && !why; i++) {
+		why = replay_rest(t->process, t->replay, &t->epoch, blocks[i], t->taken, now);
+		t->taken = 0;
+		host->drained_bytes += why ? 0 : BLOCK_BYTES;
+	}
+	return why;
 }
 
 void drain_last(struct thread_ring *t)
 {
+	const char *why;
+
 	drain_thread(t);
 	if (t->error)
 		return;
-	drain_unpublished(t);
+	why = drain_unpublished(t);
+	if (why)
+		quarantine(t, why);
 	count_missing(t);
 }
 
 void drain_copy(struct thread_ring *t)
 {
 	if (!t->error)
-		drain_unpublished(t);
+		drain_unpublished(t); /* what they speak of may be in the socket, unread */
 	t->error = true;
 }
 

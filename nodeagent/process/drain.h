@@ -84,8 +84,9 @@ bool drain_is_urgent(const struct process *p);
 
 /*
  * In a copy of the agent (agent/snapshot.h), which must not write to the ring: replays the
- * words that the thread has stored and not published, if all blocks before were read. The
- * last reading of this ring.
+ * words that the thread has stored and not published, if all blocks before were read, up to
+ * the first that makes no sense: it may speak of what the agent has not been told yet. The last
+ * reading of this ring.
  */
 void drain_copy(struct thread_ring *t);
 

@@ -364,7 +364,8 @@ static const char *on_stack(struct process *p, const union packet *m)
 	strcpy(text + used, "init");
 	if (!strncmp(text, IN_ABORT, strlen(IN_ABORT)))
 		observers_tell(p->host, abort, p);
-	process_answer(p, &reply, sizeof(reply), text, -1);
+	if (!p->aborts) /* else when the results are written */
+		process_answer(p, &reply, sizeof(reply), text, -1);
 	return NULL;
 }
 

@@ -54,7 +54,8 @@ struct process_observer {
 	/* The process is about to end; it waits for an answer if host.last_words_ms is not 0. */
 	void (*bye)(struct process *p);
 
-	/* A thread is in MPI_Abort, was read up to there, and waits for our answer. */
+	/* A thread is in MPI_Abort, was read up to there, and waits for our answer; p->aborts, if
+	 * set: for that of the observer. */
 	void (*abort)(struct process *p);
 
 	/* Its threads have ended, and its end is known. */

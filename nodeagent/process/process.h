@@ -143,13 +143,13 @@ struct process {
 	bool other_program;    /* of these: it has called execve() */
 	uint64_t program_seen; /* of these, at the last look */
 	bool greeted, said_bye, ended;
-	bool was_task, held;	    /* last-words.h */
-	bool lost;		    /* it gave up before it was attached, and is in no sum */
-	bool turned_away;	    /* refused: messages after its HELLO are ignored */
-	char *quarantined;	    /* why, or NULL */
-	struct process *next, **at; /* in host.processes; the pointer to this one */
-	struct process *next_live;  /* in host.live, then in ended_process */
-	bool read_no_more;	    /* drain_host() */
+	bool was_task, held, aborts; /* last-words.h */
+	bool lost;		     /* it gave up before it was attached, and is in no sum */
+	bool turned_away;	     /* refused: messages after its HELLO are ignored */
+	char *quarantined;	     /* why, or NULL */
+	struct process *next, **at;  /* in host.processes; the pointer to this one */
+	struct process *next_live;   /* in host.live, then in ended_process */
+	bool read_no_more;	     /* drain_host() */
 	struct process *next_caller, *prev_caller; /* in host.callers, until HELLO */
 	uint64_t connected_raw_ns;
 	uint64_t deaf_seen;	  /* raw ns of the last look, without our socket; 0: it has that */

@@ -8,7 +8,7 @@
  *	silent		the same with 0
  *	kill		rank 0 kills itself with 9 before MPI_Finalize
  *	last		the rank with the highest number does
- *	abort		that rank calls MPI_Abort with 9
+ *	abort		each sends itself 10000 messages; that rank calls MPI_Abort with 9
  *	wait		SECONDS pass before MPI_Finalize; each writes its pid to FOLDER/RANK
  *	signal		the same; a rank that gets SIGUSR1 in that time says so
  */
@@ -33,6 +33,18 @@ static void pass(void)
 
 	MPI_Sendrecv(&mine, 1, MPI_INT, (rank + 1) % size, 0, &theirs, 1, MPI_INT,
 		(rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void talk(void)
+{
+	MPI_Comm own;
+	int mine = rank, theirs;
+
+	MPI_Comm_dup(MPI_COMM_SELF, &own);
+	for (int i = 0; i < 10000; i++)
+		MPI_Sendrecv(
+			&mine, 1, MPI_INT, 0, 0, &theirs, 1, MPI_INT, 0, 0, own, MPI_STATUS_IGNORE);
+	MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void stay(double seconds)
@@ -79,6 +91,8 @@ int main(int argc, char **argv)
 		_Exit(0);
 	if ((!strcmp(what, "kill") && rank == 0) || (!strcmp(what, "last") && rank == size - 1))
 		kill(getpid(), SIGKILL);
+	if (!strcmp(what, "abort"))
+		talk();
 	if (!strcmp(what, "abort") && rank == size - 1)
 		MPI_Abort(MPI_COMM_WORLD, 9);
 	if (!strcmp(what, "abort"))
