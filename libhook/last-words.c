@@ -28,17 +28,25 @@ static bool may_end(int fd)
 	       m.kind == WIRE_MAY_END;
 }
 
+/* The system call itself leaves in the time what was left of it: each has one of its own. */
+static long poll_slice(struct pollfd *p)
+{
+	struct timespec slice = {0, SLICE_MS * 1000000};
+
+	p->revents = 0;
+	return syscall(SYS_ppoll, p, 1, &slice, NULL, 0);
+}
+
 void vftr_last_words_wait(void)
 {
 	const uint64_t until = clock_raw_ns() + (uint64_t)vftr_process.last_words_ms * 1000000;
-	const struct timespec slice = {0, SLICE_MS * 1000000}, moment = {0, 1000000};
+	const struct timespec moment = {0, 1000000};
 	struct pollfd p = {.fd = vftr_process.socket, .events = POLLIN | POLLRDHUP};
 
 	if (!vftr_process.last_words_ms || p.fd < 0 || !vftr_socket_is(p.fd))
 		return;
 	while (clock_raw_ns() < until) {
-		p.revents = 0;
-		if (syscall(SYS_ppoll, &p, 1, &slice, NULL, 0) <= 0)
+		if (poll_slice(&p) <= 0)
 			continue;
 		if (p.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL) || may_end(p.fd))
 			return;
@@ -52,11 +60,10 @@ void vftr_last_words_wait(void)
 static bool answer_comes(void)
 {
 	const uint64_t until = clock_raw_ns() + (uint64_t)ABORT_MS * 1000000;
-	const struct timespec slice = {0, SLICE_MS * 1000000};
 	struct pollfd p = {.fd = vftr_process.socket, .events = POLLIN};
 
 	while (clock_raw_ns() < until)
-		if (syscall(SYS_ppoll, &p, 1, &slice, NULL, 0) > 0)
+		if (poll_slice(&p) > 0)
 			return p.revents & POLLIN;
 	return false;
 }
