@@ -180,10 +180,12 @@ static double patience_s(const struct agent *a)
 
 void snapshot_so_far(struct agent *a, bool wait)
 {
-	if (all_reaped(a))
+	const double until = transport_now() + (wait ? patience_s(a) : 0);
+
+	if (await_copies(a, 0, until - transport_now())) /* it does not know of what was since */
 		begin_copy(a, SO_FAR, -1);
 	if (wait)
-		await_copies(a, 0, patience_s(a));
+		await_copies(a, 0, until - transport_now());
 }
 
 bool snapshot_now(struct agent *a)

@@ -14,8 +14,8 @@ struct agent;
 /* Writes a snapshot if it is due. Returns the seconds until the next call. */
 double snapshot_tick(struct agent *a);
 /*
- * Writes a snapshot now, unless one is being written. wait: does not return before it is written,
- * but for agent.deadline_s at most.
+ * Writes a snapshot now, unless one is being written. wait: writes one after that, and does not
+ * return before it is written, but for agent.deadline_s at most.
  */
 void snapshot_so_far(struct agent *a, bool wait);
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Call stacks of a program that stands still: told of once they are written, and not before. */
 #include <check.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,33 @@ START_TEST(they_are_not_written_if_it_ends_meanwhile)
 }
 END_TEST
 
+static unsigned forks;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+/* It may have begun long ago, and does not know of what was since. */
+START_TEST(who_waits_has_a_snapshot_of_now)
+{
+	const struct timespec moment = {.tv_nsec = 50000000};
+	const pid_t before = fork();
+
+	if (!before) {
+		nanosleep(&moment, NULL);
+		_exit(0);
+	}
+	a.copies[a.n_copies++] = before;
+	ck_assert_int_eq(pthread_atfork(NULL, count_fork, NULL), 0);
+	snapshot_so_far(&a, false);
+	ck_assert_uint_eq(forks, 0);
+	snapshot_so_far(&a, true);
+	ck_assert_uint_eq(forks, 1);
+	ck_assert_uint_eq(a.n_copies, 0);
+}
+END_TEST
+
 /* As the ranks are ending by the first of two signals nothing hangs any more. */
 START_TEST(the_first_of_two_signals_tells)
 {
@@ -106,6 +134,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, they_wait_for_the_snapshot_before);
 	tcase_add_test(c, they_are_not_written_if_it_ends_meanwhile);
+	tcase_add_test(c, who_waits_has_a_snapshot_of_now);
 	tcase_add_test(c, the_first_of_two_signals_tells);
 	suite_add_tcase(s, c);
 	failed = run_suite(s);
