@@ -56,13 +56,14 @@ void vftr_last_words_wait(void)
 		vftr_say_late(vftr_process.last_words_ms);
 }
 
-/* False: not within that time, or never. */
+/* False: not within that time, or never. A signal that asks the process to end is held back
+ * meanwhile, and waits no longer. */
 static bool answer_comes(void)
 {
 	const uint64_t until = clock_raw_ns() + (uint64_t)ABORT_MS * 1000000;
 	struct pollfd p = {.fd = vftr_process.socket, .events = POLLIN};
 
-	while (clock_raw_ns() < until)
+	while (clock_raw_ns() < until && !vftr_process_is_to_end())
 		if (poll_slice(&p) > 0)
 			return p.revents & POLLIN;
 	return false;

@@ -12,6 +12,13 @@ struct process vftr_process = {.state = PROCESS_ON, .socket = -1};
 struct own_pages vftr_own;
 _Thread_local struct thread vftr_thread;
 
+static bool is_to_end;
+
+bool vftr_process_is_to_end(void)
+{
+	return is_to_end;
+}
+
 bool vftr_socket_is(int fd)
 {
 	return fd >= 0;
@@ -79,6 +86,19 @@ START_TEST(waits_asleep)
 }
 END_TEST
 
+START_TEST(a_signal_ends_the_wait)
+{
+	const uint64_t began = clock_raw_ns();
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	vftr_process.socket = pair[0];
+	is_to_end = true;
+	ck_assert(!answer_comes());
+	ck_assert_uint_lt(clock_raw_ns() - began, UINT64_C(1000000) * ABORT_MS / 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("last-words");
@@ -86,6 +106,7 @@ int main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, waits_asleep);
+	tcase_add_test(t, a_signal_ends_the_wait);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
