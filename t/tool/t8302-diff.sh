@@ -196,6 +196,12 @@ test_expect 'OpenMP regions whose lines have moved are the same, in their order;
 	"$VFTR" diff -j old.json more.json >d.json
 	is "4 6" "$(jq -r "\"\(.only_a) \(.only_b)\"" d.json)"'
 
+test_expect 'names of other functions that look like a place are not taken for one' '
+	echo "4 3 0.1 4 call@plt:5<f<main<init" | profile 4 4.0 >old.json
+	echo "4 3 0.1 4 call@plt:7<f<main<init" | profile 4 4.0 >new.json
+	"$VFTR" diff -j old.json new.json >d.json
+	is "2 1 1" "$(jq -r "\"\(.rows) \(.only_a) \(.only_b)\"" d.json)"'
+
 test_expect '--fail: where a node profile is damaged it cannot tell, which is status 2' '
 	mkdir whole
 	for n in 1 2; do gunzip -c "$T/golden/in/mpi-node$n.vfp.gz" >whole/mpi_node$n.vfp; done

@@ -22,21 +22,25 @@ struct left {
 ORDER_BY(left_order, struct left,
 	strcmp(x->key, y->key) ?: RISING(in_b) ?: strverscmp(x->path, y->path))
 
-/* The path without the line of each FRAME@FILE:LINE; NULL: it has none. The caller frees. */
+/* The path without the line of each omp_CONSTRUCT@FILE:LINE; NULL: it has none. The caller frees.
+ */
 static char *without_lines(const char *path)
 {
 	char *key = xstrdup(path), *to = key;
-	bool at = false, any = false;
+	bool frame = true, of_omp = false, at = false, any = false;
 
 	for (const char *s = path; *s;) {
 		const size_t digits = *s == ':' ? strspn(s + 1, "0123456789") : 0;
 
+		if (frame)
+			of_omp = !strncmp(s, "omp_", 4);
 		if (at && digits && (s[1 + digits] == '<' || !s[1 + digits])) {
 			s += 1 + digits;
 			any = true;
 			continue;
 		}
-		at = *s == '@' || (at && *s != '<');
+		frame = *s == '<';
+		at = (of_omp && *s == '@') || (at && !frame);
 		*to++ = *s++;
 	}
 	*to = '\0';
