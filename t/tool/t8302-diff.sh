@@ -196,6 +196,28 @@ test_expect 'OpenMP regions whose lines have moved are the same, in their order;
 	"$VFTR" diff -j old.json more.json >d.json
 	is "4 6" "$(jq -r "\"\(.only_a) \(.only_b)\"" d.json)"'
 
+# stacks LINE:SECONDS...: a loop in each of these lines, and what it calls
+stacks() {
+	for at; do
+		echo "4 ${at#*:} 0 4 omp_loop@a.c:${at%:*}<f<main<init"
+		echo "4 ${at#*:} 0 4 g<omp_loop@a.c:${at%:*}<f<main<init"
+	done
+}
+
+test_expect 'nor where the line of one is now what that of another was, with what they call' '
+	stacks 20:1 30:8 40:2 | profile 4 4.0 >old.json
+	stacks 30:1 40:8 50:2 | profile 4 4.0 >new.json
+	"$VFTR" diff -j -p job old.json new.json >d.json
+	is "6 0 0 0" "$(jq -r "\"\(.rows) \(.only_a) \(.only_b) \([.differences[] | select(.diff_s != 0)] | length)\"" d.json)"
+	# what one alone calls, and not in both runs
+	{ stacks 20:1 30:8 40:2; echo "4 3 0 4 h<g<omp_loop@a.c:20<f<main<init"
+		echo "4 5 0 4 h<g<omp_loop@a.c:30<f<main<init"; } | profile 4 4.0 >old.json
+	{ stacks 30:1 40:8 50:2; echo "4 3 0 4 h<g<omp_loop@a.c:30<f<main<init"; } | profile 4 4.0 >new.json
+	"$VFTR" diff -j -p job old.json new.json >d.json
+	is "1 0" "$(jq -r "\"\(.only_a) \(.only_b)\"" d.json)"
+	is "3 3" "$(row d.json "h<g<omp_loop@a.c:20<f<main<init" "\"\(.a_s) \(.b_s)\"")"
+	is "5 0" "$(row d.json "h<g<omp_loop@a.c:30<f<main<init" "\"\(.a_s) \(.calls_b)\"")"'
+
 test_expect 'names of other functions that look like a place are not taken for one' '
 	echo "4 3 0.1 4 call@plt:5<f<main<init" | profile 4 4.0 >old.json
 	echo "4 3 0.1 4 call@plt:7<f<main<init" | profile 4 4.0 >new.json

@@ -104,7 +104,7 @@ struct diff {
 void diff_make(struct diff *d, struct diff_profile *a, struct diff_profile *b, bool inclusive,
 	bool per_rank);
 void diff_done(struct diff *d);
-/* For diff_make(): makes one row of two that differ in the lines of constructs alone. */
+/* For diff_make(): matches anew call paths that differ in the lines of constructs alone. */
 void diff_match_moved(struct diff *d);
 
 /*
