@@ -74,31 +74,60 @@ static void say_function(const struct live_view *v, const char *name, bool off)
 			one_or_many(o->nodes, "node", "nodes"));
 }
 
-/* Of an order that some nodes have not got: which. */
+/* Those that do not answer come first. */
+static size_t count_silent(const struct live_view *v)
+{
+	size_t n = 0;
+
+	while (n < v->n_missing && v->missing[n].why == LIVE_SILENT)
+		n++;
+	return n;
+}
+
+/* What a full list has no room for is what it ends with; else they are behind silent ones. */
+static uint32_t count_ended(const struct live_view *v, size_t silent)
+{
+	if (silent == v->n_missing)
+		return 0;
+	return (uint32_t)((v->n_missing < LIVE_MISSING_MAX ? v->n_missing : v->n_absent) - silent);
+}
+
+char *order_partly(const struct viewer *w, const struct live_view *v, const char *name, bool off)
+{
+	const size_t silent = count_silent(v);
+	const uint32_t ended = count_ended(v, silent);
+	const uint32_t nodes = w->agents > ended ? w->agents - ended : 0;
+	const bool others = silent > NAMED_MOST || v->n_absent > silent + ended;
+	char *text = xasprintf("%s %s on %" PRIu32 " of %" PRIu32 " %s;",
+		name[0] ? name : "recording",
+		name[0] ? (off ? "is off" : "is recorded") : (off ? "is paused" : "goes on"),
+		have_it(v, name, off), nodes, one_or_many(nodes, "node", "nodes"));
+	char *longer;
+
+	for (size_t i = 0; i < silent && i < NAMED_MOST; i++) {
+		const struct live_missing *m = &v->missing[i];
+		const char *comma = i ? "," : "";
+
+		longer = m->host[0] ? xasprintf("%s%s %s", text, comma, m->host)
+				    : xasprintf("%s%s agent %" PRIu32, text, comma, m->agent);
+		free(text);
+		text = longer;
+	}
+	longer = xasprintf("%s%s %s", text,
+		!others	 ? ""
+		: silent ? " and others"
+			 : " others",
+		silent == 1 && !others ? "does not answer" : "do not answer");
+	free(text);
+	return longer;
+}
+
 static void say_partly(
 	const struct viewer *w, const struct live_view *v, const char *name, bool off)
 {
-	char *text = xasprintf("%s %s on %" PRIu32 " of %" PRIu32 " %s",
-		name[0] ? name : "recording",
-		name[0] ? (off ? "is off" : "is recorded") : (off ? "is paused" : "goes on"),
-		have_it(v, name, off), w->agents, one_or_many(w->agents, "node", "nodes"));
-	uint32_t told = 0;
+	char *text = order_partly(w, v, name, off);
 
-	for (size_t i = 0; i < v->n_missing && told < NAMED_MOST; i++) {
-		const struct live_missing *m = &v->missing[i];
-		const char *comma = told ? ", " : "; ";
-		char *longer;
-
-		if (m->why != LIVE_SILENT)
-			break;
-		longer = m->host[0] ? xasprintf("%s%s%s", text, comma, m->host)
-				    : xasprintf("%s%sagent %" PRIu32, text, comma, m->agent);
-		free(text);
-		text = longer;
-		told++;
-	}
-	complain("top: %s%s %s", text, v->n_absent > told ? " and others" : "",
-		told == 1 && v->n_absent == 1 ? "does not answer" : "do not answer");
+	complain("top: %s", text);
 	free(text);
 }
 

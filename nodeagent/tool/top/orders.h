@@ -17,4 +17,10 @@ struct viewer;
  */
 int order_function(struct viewer *w, struct live_view *v, const char *name, bool off);
 
+/*
+ * Of an order that some nodes have not got: on how many it is, of those that have not ended, and
+ * which do not answer. The caller frees it.
+ */
+char *order_partly(const struct viewer *w, const struct live_view *v, const char *name, bool off);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of `vftr top' in terminals of any width: no part of a line is cut. */
+/* The head of `vftr top' in terminals of any width: no part of a line is cut; and who has not got
+ * an order. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/live/view.h"
 #include "nodeagent/tool/top/frame-head.h"
+#include "nodeagent/tool/top/orders.h"
 #include "nodeagent/tool/top/viewer.h"
 #include "t/lib/suite.h"
 
@@ -134,6 +136,57 @@ START_TEST(what_is_not_known_is_not_said)
 }
 END_TEST
 
+static void missing(const char *host, enum live_absence why)
+{
+	struct live_missing *m = &v.missing[v.n_missing++];
+
+	*m = (struct live_missing){.agent = (uint32_t)v.n_missing, .why = why};
+	strcpy(m->host, host);
+	v.n_absent++;
+}
+
+static void must_be_partly(const char *wanted)
+{
+	char *said = order_partly(&w, &v, "work", false);
+
+	ck_assert_str_eq(said, wanted);
+	free(said);
+}
+
+START_TEST(nodes_that_have_ended_get_no_orders)
+{
+	w.agents = 4;
+	v.n_all = 2;
+	missing("node3", LIVE_SILENT);
+	missing("node2", LIVE_GONE);
+	must_be_partly("work is recorded on 2 of 3 nodes; node3 does not answer");
+	v.n_missing--;
+	missing("", LIVE_SILENT);
+	v.n_absent = 2;
+	must_be_partly("work is recorded on 2 of 4 nodes; node3, agent 2 do not answer");
+	w.agents = 5;
+	v.n_absent = 3; /* one more is behind these */
+	must_be_partly("work is recorded on 2 of 5 nodes; node3, agent 2 and others do not answer");
+	v.n_missing = 0;
+	missing("node2", LIVE_GONE);
+	v.n_absent = 3;
+	must_be_partly("work is recorded on 2 of 4 nodes; others do not answer");
+}
+END_TEST
+
+START_TEST(a_list_of_nodes_may_be_full)
+{
+	w.agents = 16 + 40;
+	for (int i = 0; i < 10; i++)
+		missing("n", LIVE_SILENT);
+	while (v.n_missing < LIVE_MISSING_MAX)
+		missing("", LIVE_GONE);
+	v.n_absent = 40;
+	must_be_partly("work is recorded on 16 of 26 nodes; n, n, n, n, n, n, n, n and others do "
+		       "not answer");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("the head of vftr top");
@@ -145,6 +198,8 @@ int main(void)
 	tcase_add_test(c, in_80_columns_there_is_what_matters);
 	tcase_add_test(c, no_line_is_wider_than_it_may);
 	tcase_add_test(c, what_is_not_known_is_not_said);
+	tcase_add_test(c, nodes_that_have_ended_get_no_orders);
+	tcase_add_test(c, a_list_of_nodes_may_be_full);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }
