@@ -249,7 +249,7 @@ static void doubt_ranks(const struct reader *r)
 		of_job++;
 		causal_add_doubt(c, CAUSAL_KILLED, p->ended && p->how == 1);
 		causal_add_doubt(c, CAUSAL_WINDOW,
-			!r->run->without_mpi && !(p->ended && p->how == 1) &&
+			!r->lines[i].whole_life && !(p->ended && p->how == 1) &&
 				(!r->lines[i].left_init || !r->lines[i].ended));
 		if (!last)
 			continue;

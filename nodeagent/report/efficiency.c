@@ -89,8 +89,20 @@ static void add_doubt(struct efficiency *e, enum efficiency_doubt why, uint32_t 
 	e->doubts |= 1u << why;
 }
 
-static void doubt_rank(
-	struct efficiency *e, const struct profile *p, const struct profile_rank_time *t)
+static bool has_name(const struct profile *p, const char *name)
+{
+	return ANY(i, p->n_names, !strcmp(p->names[i], name));
+}
+
+/* With sessions of MPI and without MPI_Init, windows are the lives of processes. */
+static bool has_sessions_only(const struct profile *p)
+{
+	return has_name(p, "MPI_Session_init") && !has_name(p, "MPI_Init") &&
+	       !has_name(p, "MPI_Init_thread");
+}
+
+static void doubt_rank(struct efficiency *e, const struct profile *p,
+	const struct profile_rank_time *t, bool sessions_only)
 {
 	const uint32_t both = RANK_LEFT_INIT | RANK_ENTERED_FINALIZE;
 	const uint32_t of_mpi = RANK_HAS_MPI | RANK_OF_LAUNCHER;
@@ -98,7 +110,7 @@ static void doubt_rank(
 
 	if (profile_is_cut(t))
 		add_doubt(e, DOUBT_KILLED, rank);
-	else if ((t->flags & of_mpi) && (t->flags & both) != both)
+	else if ((t->flags & of_mpi) && (t->flags & both) != both && !sessions_only)
 		add_doubt(e, DOUBT_WINDOW, rank);
 	if (t->flags & RANK_THREADS_CUT)
 		add_doubt(e, DOUBT_THREADS, rank);
@@ -171,13 +183,14 @@ static void find_window(struct efficiency *e, const struct member *m)
 
 static void add_up(struct efficiency *e, const struct profile *p, const struct member *m)
 {
+	const bool sessions_only = has_sessions_only(p);
 	double sum = 0.0, all = 0.0, node = 0.0, node_max = 0.0;
 	uint32_t node_ranks = 0;
 
 	for (size_t i = 0; i < e->ranks; i++) {
 		const struct profile_rank_time *t = m[i].t;
 
-		doubt_rank(e, p, t);
+		doubt_rank(e, p, t, sessions_only);
 		if (!i || strcmp(m[i].host, m[i - 1].host)) {
 			node = 0.0;
 			node_ranks = 0;

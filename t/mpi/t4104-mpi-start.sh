@@ -53,6 +53,8 @@ for mpi in $mpis; do
 			--slurpfile p life-$mpi/profile.json life.json
 		jq -e '.efficiency.parallel - \$p[0].efficiency.parallel | fabs < 0.02' \
 			--slurpfile p life-$mpi/profile.json life.json
+		jq -e '[.estimated, \$p[0].efficiency.estimated] | all(index(\"window\") | not)' \
+			--slurpfile p life-$mpi/profile.json life.json
 		hasnt life.json completed_elsewhere
 	"
 done

@@ -271,6 +271,7 @@ START_TEST(life_in_a_session)
 	ck_assert_int_eq(one.useful, (2000 - 10 - (80 - 40) - (500 - 100)) / 2);
 	ck_assert_int_eq(t->end - t->begin, 2000 / 2);
 	ck_assert_uint_eq(t->doubts[CAUSAL_STRAY], 0);
+	ck_assert_uint_eq(t->doubts[CAUSAL_WINDOW], 0);
 	ck_assert_double_eq_tol(late_sender(run->c), (480 - 100) * 0.5, 1);
 	causal_run_free(run);
 	vfd_close(f);

@@ -214,6 +214,22 @@ START_TEST(without_mpi)
 }
 END_TEST
 
+/* Windows are then the lives of the processes, without MPI_Init and MPI_Finalize. */
+START_TEST(sessions_of_mpi)
+{
+	rank(0, 90, 100)->flags = RANK_HAS_MPI;
+	rank(0, 80, 100)->flags = RANK_HAS_MPI;
+	make();
+	ck_assert_uint_eq(e.doubts, 1u << DOUBT_WINDOW);
+	*ADD_ELEMENT(p, names) = xstrdup("MPI_Session_init");
+	ck_assert(efficiency_of(p, &e));
+	ck_assert_uint_eq(e.doubts, 0);
+	*ADD_ELEMENT(p, names) = xstrdup("MPI_Init");
+	ck_assert(efficiency_of(p, &e));
+	ck_assert_uint_eq(e.doubts, 1u << DOUBT_WINDOW);
+}
+END_TEST
+
 static void of_another_job(uint32_t n)
 {
 	const uint32_t ranks = p->ranks, size = p->world_size;
@@ -547,9 +563,9 @@ int main(void)
 {
 	const TTest *const tests[] = {four_ranks_on_two_nodes, places_that_alternate,
 		window_of_all_ranks, clocks_that_were_not_compared, one_rank,
-		ranks_that_did_nothing_useful, no_window, without_mpi, doubts, threads_and_ranks,
-		nothing_is_more_than_all, device_offload, scaling, in_the_summary, in_json,
-		waits_of_first_threads, good_runs_have_no_line};
+		ranks_that_did_nothing_useful, no_window, without_mpi, sessions_of_mpi, doubts,
+		threads_and_ranks, nothing_is_more_than_all, device_offload, scaling,
+		in_the_summary, in_json, waits_of_first_threads, good_runs_have_no_line};
 	Suite *s = suite_create("efficiency");
 	TCase *c = tcase_create("efficiency");
 
