@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/html-report.h"
@@ -142,7 +143,7 @@ static size_t summarized(const struct agent *a, const char *base)
 }
 
 /* Hosts that had an agent and left no profile. */
-static void name_missing(const char *hosts, struct profile *p)
+static void name_missing(const char *hosts, struct profile *p, bool tell)
 {
 	char *copy = xstrdup(hosts), *save = NULL;
 	size_t n = p->n_agents;
@@ -154,7 +155,9 @@ static void name_missing(const char *hosts, struct profile *p)
 			k++;
 		if (k < n)
 			continue;
-		complain("the agent on %s has left no profile; what ran there is missing", host);
+		if (tell)
+			complain("the agent on %s has left no profile; what ran there is missing",
+				host);
 		p->agents = xrealloc(p->agents, (p->n_agents + 1) * sizeof(*p->agents));
 		p->agents[p->n_agents++] =
 			(struct profile_agent){.host = xstrdup(host), .missing = true};
@@ -164,48 +167,54 @@ static void name_missing(const char *hosts, struct profile *p)
 }
 
 /* The job's profile, from those of its nodes; NULL: none could be read. */
-static struct profile *read_all(const struct agent *a, const struct found *f)
+static struct profile *read_all(
+	const struct agent *a, const char *hosts, const struct found *f, bool tell)
 {
 	size_t bad;
 	struct profile *p = collate_read(f->paths, f->n, &bad, NULL, NULL);
 
-	if (p)
+	if (p) {
 		prune_job(p, prune_from(a->host.conf));
+		name_missing(hosts, p, tell);
+	}
 	return p;
 }
 
-static bool make_summary(struct agent *a, const char *hosts, const struct found *f)
+/* Returns its profile; NULL: it could not be made. */
+static struct profile *make_summary(struct agent *a, const char *hosts, const struct found *f)
 {
 	char *error = NULL;
-	struct profile *p = read_all(a, f);
-	bool made = false;
-	int lock;
+	struct profile *p = read_all(a, hosts, f, true);
+	int lock, failed;
 
-	if (p) {
-		name_missing(hosts, p);
-		profile_warn(p,
-			"collated from %zu node %s, as not all agents could finish together", f->n,
-			one_or_many(f->n, "profile", "profiles"));
-		lock = older_results_begin(a, f->base);
-		made = !output_summary(p, a->host.conf, a->host.output_directory, f->base, &error);
-		html_report_write(&a->host, p, f->base);
-		older_results_end(&a->host, &lock);
-		if (!made)
-			complain("%s", error);
-		free(error);
-	}
+	if (!p)
+		return NULL;
+	profile_warn(p, "collated from %zu node %s, as not all agents could finish together", f->n,
+		one_or_many(f->n, "profile", "profiles"));
+	lock = older_results_begin(a, f->base);
+	failed = output_summary(p, a->host.conf, a->host.output_directory, f->base, &error);
+	html_report_write(&a->host, p, f->base);
+	older_results_end(&a->host, &lock);
+	if (!failed)
+		return p;
+	complain("%s", error);
+	free(error);
 	profile_free(p);
-	return made;
+	return NULL;
 }
 
-static void tell_summary(const struct agent *a, const struct found *f)
+/* made: its profile; NULL: the agents have made it. */
+static void tell_summary(
+	const struct agent *a, const char *hosts, const struct found *f, const struct profile *made)
 {
 	char *path = host_result(&a->host, f->base, RESULT_SUMMARY);
-	struct profile *p = read_all(a, f);
+	struct profile *read = NULL;
 
-	if (p)
-		agent_tell_profile(a, p);
-	profile_free(p);
+	if (!made && !strcmp(a->host.conf->output_layout, "run"))
+		made = read = read_all(a, hosts, f, false);
+	if (made)
+		agent_tell_profile(a, made);
+	profile_free(read);
 	complain("profile: %s", path);
 	free(path);
 }
@@ -213,15 +222,16 @@ static void tell_summary(const struct agent *a, const struct found *f)
 bool salvage_summary(struct agent *a, const char *hosts, bool orphans)
 {
 	struct found f = orphans ? wait_for_all(a, hosts) : find_summary(a);
-	size_t has = f.n ? summarized(a, f.base) : 0;
-	bool made;
+	const bool by_agents = f.n && summarized(a, f.base) >= f.n;
+	struct profile *p = f.n && !by_agents ? make_summary(a, hosts, &f) : NULL;
+	const bool made = by_agents || p;
 
-	made = f.n && (has >= f.n || make_summary(a, hosts, &f));
+	run_folder_link(a, !made);
 	if (!f.n)
 		complain("no node has left a profile");
 	else if (made && !a->quiet)
-		tell_summary(a, &f);
-	run_folder_link(a, !made);
+		tell_summary(a, hosts, &f, p);
+	profile_free(p);
 	found_free(&f);
 	return made;
 }
