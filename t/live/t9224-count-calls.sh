@@ -92,7 +92,7 @@ done
 
 # A thread may have come to the hook before another one had the sled count.
 test_if '[ -n "$sleds" ]' 'no clang, or no x86-64' 'a sled leads to its hook and to instructions that count, and to nothing else' '
-	$sleds -o "$BIN/targets" "$T/live/app-sled-targets.c" -pthread
+	$sleds -o "$BIN/targets" "$T/hook/app-sled-targets.c" -pthread
 	for i in 1 2; do
 		limit "$AGENT" -q --preload -k overhead.budget_percent=2 -k overhead.keep=batch -k overhead.count_calls=true \
 			-k overhead.remove_calls=true -- "$BIN/targets" 2 4 >places
