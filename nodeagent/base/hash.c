@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/base/hash.h"
 
+#include <endian.h>
+#include <string.h>
+
 static uint32_t rotate(uint32_t x, int by)
 {
 	return x << by | x >> (32 - by);
@@ -48,4 +51,37 @@ uint64_t stack_hash(const void *text, size_t bytes)
 
 	stack_hash_add(&h, text, bytes);
 	return stack_hash_end(&h);
+}
+
+void crc_table_make(struct crc_table *t, uint32_t polynomial)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ polynomial : crc >> 1;
+		t->of[0][i] = crc;
+	}
+	for (uint32_t i = 0; i < 256; i++)
+		for (int k = 1; k < 8; k++)
+			t->of[k][i] = t->of[k - 1][i] >> 8 ^ t->of[0][t->of[k - 1][i] & 0xff];
+}
+
+uint32_t crc_add(const struct crc_table *t, uint32_t crc, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	crc = ~crc;
+	for (; n >= 8; n -= 8, at += 8) {
+		uint64_t word;
+
+		memcpy(&word, at, sizeof(word));
+		word = le64toh(word) ^ crc;
+		crc = 0;
+		for (int k = 0; k < 8; k++)
+			crc ^= t->of[7 - k][word >> (8 * k) & 0xff];
+	}
+	for (; n; n--)
+		crc = crc >> 8 ^ t->of[0][(crc ^ *at++) & 0xff];
+	return ~crc;
 }

@@ -24,4 +24,14 @@ struct stack_hash {
 void stack_hash_add(struct stack_hash *h, const void *text, size_t bytes);
 uint64_t stack_hash_end(const struct stack_hash *h);
 
+/* CRC-32, eight bytes at a time. The table is made once for a polynomial, whose bits are given in
+ * reversed order. */
+struct crc_table {
+	uint32_t of[8][256];
+};
+
+void crc_table_make(struct crc_table *t, uint32_t polynomial);
+/* The sum of all bytes so far, of which `crc` is that of those before; 0 of none. */
+uint32_t crc_add(const struct crc_table *t, uint32_t crc, const void *bytes, size_t n);
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodeagent/symbols/crc.h"
 
-#include <endian.h>
-#include <string.h>
-
+#include "nodeagent/base/hash.h"
 #include "nodeagent/base/util.h"
 
 #define POLYNOMIAL 0xedb88320u /* bits reversed */
@@ -37,50 +35,19 @@ static bool is_mostly_holes(const struct stat *st)
 	return size > most || (size > least && size / times > disk);
 }
 
-static void make_table(uint32_t table[8][256])
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t crc = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ POLYNOMIAL : crc >> 1;
-		table[0][i] = crc;
-	}
-	for (uint32_t i = 0; i < 256; i++)
-		for (int k = 1; k < 8; k++)
-			table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 0xff];
-}
-
-static uint32_t move_on(uint32_t table[8][256], uint32_t crc, const unsigned char *bytes, size_t n)
-{
-	for (; n >= 8; n -= 8, bytes += 8) {
-		uint64_t word;
-
-		memcpy(&word, bytes, sizeof(word));
-		word = le64toh(word) ^ crc;
-		crc = 0;
-		for (int k = 0; k < 8; k++)
-			crc ^= table[7 - k][word >> (8 * k) & 0xff];
-	}
-	for (; n; n--)
-		crc = crc >> 8 ^ table[0][(crc ^ *bytes++) & 0xff];
-	return crc;
-}
-
 static bool read_crc(int fd, uint64_t size, uint32_t *crc)
 {
 	unsigned char block[65536];
-	uint32_t table[8][256];
+	struct crc_table table;
 
-	make_table(table);
-	*crc = UINT32_MAX;
+	crc_table_make(&table, POLYNOMIAL);
+	*crc = 0;
 	for (uint64_t at = 0, n; at < size; at += n) {
 		n = size - at < sizeof(block) ? size - at : sizeof(block);
 		if (read_at(fd, block, n, at) != n)
 			return false;
-		*crc = move_on(table, *crc, block, n);
+		*crc = crc_add(&table, *crc, block, n);
 	}
-	*crc = ~*crc;
 	return true;
 }
 
