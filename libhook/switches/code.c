@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libhook/process.h"
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #define PATIENCE 1000u /* looks at what another thread holds for some microseconds */
 
 static uint32_t changing;
@@ -30,6 +34,19 @@ bool vftr_code_read(int fd, uint64_t at, void *to, size_t bytes)
 bool vftr_code_write(int fd, uint64_t at, const void *from, size_t bytes)
 {
 	return syscall(SYS_pwrite64, fd, from, bytes, at) == (long)bytes;
+}
+
+void *vftr_code_map(uint64_t at, size_t bytes)
+{
+	void *p = mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if ((uintptr_t)p == at) /* kernels before 4.17 take it as a hint */
+		return p;
+	munmap(p, bytes);
+	return NULL;
 }
 
 static void go_on_as_before(const struct code_change *before)

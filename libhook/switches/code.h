@@ -21,6 +21,12 @@ void vftr_code_close(int fd);
 bool vftr_code_read(int fd, uint64_t at, void *to, size_t bytes);
 bool vftr_code_write(int fd, uint64_t at, const void *from, size_t bytes);
 
+/*
+ * Memory of so many bytes at an address, both multiples of a page's, to write code to, which the
+ * caller makes executable and unmaps. NULL: something is there, or there is no memory.
+ */
+void *vftr_code_map(uint64_t at, size_t bytes);
+
 /* What the thread had before: it is neither interrupted nor cancelled while it changes code. */
 struct code_change {
 	sigset_t signals;

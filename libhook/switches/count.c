@@ -13,10 +13,8 @@
 #include <sys/mman.h>
 
 #include "libhook/switches.h"
+#include "libhook/switches/code.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 #define STUBS_MAX  256u
 #define STUB_BYTES 24u
 #define APART	   24 /* bits: places for stubs are 2^24 bytes from each other */
@@ -145,17 +143,14 @@ static bool make_stub(uint64_t at, const struct counted_call *call)
 {
 	const uint64_t page = at & ~PAGE_MASK;
 	const size_t bytes = ((at + STUB_BYTES - 1) | PAGE_MASK) + 1 - page;
-	void *p = mmap((void *)(uintptr_t)page, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	void *p = vftr_code_map(page, bytes);
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return false;
-	if ((uintptr_t)p == page) { /* kernels before 4.17 take it as a hint */
-		memset(p, 0xcc, bytes);
-		(call->sled ? write_sled_stub : write_stub)((uint8_t *)(uintptr_t)at, call->number);
-		if (!mprotect(p, bytes, PROT_READ | PROT_EXEC))
-			return true;
-	}
+	memset(p, 0xcc, bytes);
+	(call->sled ? write_sled_stub : write_stub)((uint8_t *)(uintptr_t)at, call->number);
+	if (!mprotect(p, bytes, PROT_READ | PROT_EXEC))
+		return true;
 	munmap(p, bytes);
 	return false;
 }

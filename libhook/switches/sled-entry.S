@@ -8,8 +8,6 @@
 
 #if defined(__x86_64__)
 
-#define VECTORS 0xe7 /* x87, SSE, AVX, and the three components of AVX-512 */
-
 .macro begin name
 	.globl	\name
 	.hidden	\name

@@ -25,7 +25,6 @@
 #define HIDDEN	     __attribute__((visibility("hidden"), used))
 #define XSAVE_LEAF   0xd
 #define XSAVE_HEADER 576u /* bytes of the legacy area and the header behind it */
-#define VECTORS	     0xe7 /* as sled-entry.S has it */
 
 HIDDEN uint32_t vftr_sled_vector_bytes;
 

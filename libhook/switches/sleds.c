@@ -21,9 +21,6 @@
 #include "libhook/switches/code.h"
 #include "shm/system.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 #define SECTION	      "xray_instr_map"
 #define SECTIONS_READ 32u /* at once */
 #define THUNK_BYTES   24u
@@ -57,7 +54,7 @@ static struct {
 	size_t n;	 /* rows */
 	uint8_t *places; /* by row: enum place */
 	uint8_t *thunks; /* room for where the hooks are, then one thunk for each row of the map */
-	size_t places_bytes, thunks_bytes;
+	size_t thunks_bytes;
 	uint64_t low, high; /* of the code */
 	bool looked, changed;
 } program;
@@ -243,19 +240,6 @@ uint64_t vftr_sled_next(uint64_t function, bool at_end, size_t *i)
 
 /* ---- thunks ------------------------------------------------------------------------------ */
 
-static void *map_at(uint64_t at, size_t bytes)
-{
-	void *p = mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	if ((uintptr_t)p == at) /* kernels before 4.17 take it as a hint */
-		return p;
-	munmap(p, bytes);
-	return NULL;
-}
-
 /* Below the code first, as the heap grows above it. */
 static uint8_t *map_near(size_t bytes)
 {
@@ -264,10 +248,10 @@ static uint8_t *map_near(size_t bytes)
 
 	for (uint64_t k = 1; !p && k * APART + bytes < REACH; k++) {
 		if (low > k * APART + bytes && high - (low - k * APART - bytes) < REACH)
-			p = map_at(
+			p = vftr_code_map(
 				(low - k * APART - bytes) & ~(uint64_t)(SEGMENT_PAGE - 1), bytes);
 		if (!p && high - low + k * APART + bytes < REACH)
-			p = map_at((high + k * APART) & ~(APART - 1), bytes);
+			p = vftr_code_map((high + k * APART) & ~(APART - 1), bytes);
 	}
 	return p;
 }
@@ -339,8 +323,7 @@ static bool prepare(void)
 {
 	bool fit = false;
 
-	program.places_bytes = program.n;
-	program.places = get_memory(program.places_bytes);
+	program.places = get_memory(program.n);
 	if (!program.places)
 		return false;
 	vftr_loader_walk(place_all, &fit);
@@ -351,7 +334,7 @@ static bool prepare(void)
 static void forget(void)
 {
 	if (program.places)
-		munmap(program.places, program.places_bytes);
+		munmap(program.places, program.n);
 	if (program.thunks)
 		munmap(program.thunks, program.thunks_bytes);
 	program.places = program.thunks = NULL;

@@ -27,7 +27,8 @@ uint64_t vftr_sled_next(uint64_t function, bool at_end, size_t *i);
 void vftr_sled_enter(void);
 void vftr_sled_exit(void);
 void vftr_sled_tail(void);
-/* Bytes that they need to keep the vector registers; 0: this processor cannot keep them. */
+/* Bytes of stack that they need to keep the vector registers, as vftr_sled_vectors_look() has found
+ * out; 0: not yet, or this processor cannot keep them. */
 extern uint32_t vftr_sled_vector_bytes;
 void vftr_sled_vectors_look(void);
 
