@@ -25,6 +25,7 @@
 #define ON_CPU		    0.8	 /* of the time in the program: one that has less is told */
 #define ALMOST_ALL	    0.9	 /* of the time of all ranks and threads */
 #define FINDING_LINES	    2
+#define INDENT		    5	/* columns before the text of a finding */
 #define TOP_LEAST	    1	/* functions that stay where lines are few */
 #define LINES_MOST	    32	/* of all parts together */
 #define GOOD_EFFICIENCY	    0.9 /* from here on it is not worth a line */
@@ -482,7 +483,7 @@ static void put_efficiency(struct digest_lines *l)
 	move_up(l);
 }
 
-/* Bytes of text that fit into one line behind these columns, up to a blank. */
+/* Bytes of text that fit into one line behind so many columns, up to a blank. */
 static size_t fitting(const char *text, size_t columns)
 {
 	char *whole = text_first(text, DIGEST_COLUMNS - columns);
@@ -492,6 +493,40 @@ static size_t fitting(const char *text, size_t columns)
 		n = (size_t)(strrchr(whole, ' ') - whole);
 	free(whole);
 	return n;
+}
+
+/* The last of the n bytes of text that is one of the marks and has a blank behind it, or 0. */
+static size_t last_mark(const char *text, size_t n, const char *marks)
+{
+	while (n && (!strchr(marks, text[n - 1]) || text[n] != ' '))
+		n--;
+	return n ? n - 1 : 0;
+}
+
+/* What of a text goes on the last line for it: all, or as many clauses as fit and " ..."; where not
+ * one fits, the text, which end_line() cuts. The caller frees. */
+static char *last_clauses(const char *text)
+{
+	const size_t n = fitting(text, INDENT + strlen(" ..."));
+	const size_t end = text[fitting(text, INDENT)]
+				   ? last_mark(text, n, ";:") ?: last_mark(text, n, ",")
+				   : 0;
+
+	return end ? xasprintf("%.*s ...", (int)end, text) : xstrdup(text);
+}
+
+/* The lines of a finding, two if it needs them and there is room; returns how many it has. */
+static size_t split_finding(char *lines[], size_t room, size_t number, const char *text)
+{
+	const size_t bytes = fitting(text, INDENT);
+	const bool two = text[bytes] && room > 1;
+	char *last = last_clauses(two ? text + bytes + strspn(text + bytes, " ") : text);
+
+	if (two)
+		lines[0] = xasprintf("  %zu. %.*s", number, (int)bytes, text);
+	lines[two] = two ? xasprintf("     %s", last) : xasprintf("  %zu. %s", number, last);
+	free(last);
+	return two + 1;
 }
 
 /* Of the lines that are left one is for the efficiency. */
@@ -519,15 +554,10 @@ static void put_findings(struct digest_lines *l)
 		lines[n++] = xstrdup("  nothing to mend found");
 	for (size_t i = 0; i < all.n && n < room; i++) {
 		const char *text = all.at[i].text;
-		size_t bytes = fitting(text, strlen("  1. "));
 
-		if (text[bytes] && n + 1 == room && i) /* it is in the summary */
+		if (i && n + 1 == room && text[fitting(text, INDENT)]) /* it is in the summary */
 			break;
-		if (text[bytes] && room == 1) /* end_line() cuts it, with a mark */
-			bytes = strlen(text);
-		lines[n++] = xasprintf("  %zu. %.*s", i + 1, (int)bytes, text);
-		if (text[bytes] && n < room)
-			lines[n++] = xasprintf("     %s", text + bytes + strspn(text + bytes, " "));
+		n += split_finding(&lines[n], room - n, i + 1, text);
 	}
 	while (n--) {
 		fputs(lines[n], begin_line(l));

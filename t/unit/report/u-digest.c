@@ -725,6 +725,22 @@ START_TEST(room_for_efficiency_and_finding)
 }
 END_TEST
 
+/* With one line left for it: clauses that fit, and no part of one. */
+START_TEST(a_finding_ends_with_a_clause)
+{
+	make_full(8);
+	*ADD_ELEMENT(p, openmp) =
+		(struct profile_openmp){.stack = find_stack(p, "compute<main<init"),
+			.ranks = 1,
+			.average_ns = 300 * MS,
+			.most_ns = 400 * MS};
+	p->stacks[find_stack(p, "function_0_with_a_long_name_that_takes_some_room<main<init")]
+		.estimated = true;
+	make();
+	has(text, "\n  1. Rank 3 has more work than the others, which costs 1.74 s (43 %) ...\n");
+}
+END_TEST
+
 /* profile/prune.h: their names are no functions', but the time is for the same. */
 START_TEST(parts_of_what_is_added_up)
 {
@@ -793,7 +809,8 @@ int main(void)
 		of_deaths_and_losses, of_threads_and_gpus, parts_on_two_lines,
 		of_workers_that_wait_for_their_team, of_late_senders, of_the_cpus,
 		of_a_program_that_sleeps, of_a_program_that_sleeps_in_mpi, of_pauses, of_everything,
-		parts_of_what_is_added_up, json_has_the_numbers, layout_vftrace_has_none};
+		a_finding_ends_with_a_clause, parts_of_what_is_added_up, json_has_the_numbers,
+		layout_vftrace_has_none};
 	Suite *s = suite_create("digest");
 	TCase *c = tcase_create("digest");
 
