@@ -102,7 +102,8 @@ test_expect 'for half of the time or more the bound is below 20 us, or a round t
 		json $run/job_all.json ".clocks[] | select(.state == \"compared\") |
 			\"\(.error_median_s) \(.round_trip_s)\"" >medians
 		cat medians
-		awk "\$1 >= 20e-6 && \$1 > \$2 { bad++ } END { exit !NR || bad }" medians && exit 0
+		# the round trip is the shortest of all; where the machine is busy few are as short
+		awk -v busy="$(patient 1)" "\$1 >= 20e-6 && \$1 > busy * \$2 { bad++ } END { exit !NR || bad }" medians && exit 0
 		! taken || [ -s medians ] || exit 0
 	done
 	exit 1'
