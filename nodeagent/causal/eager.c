@@ -107,6 +107,7 @@ void reader_look_ahead(struct reader *r)
 	struct vfd_event e;
 
 	while (vfd_next(cursor, &e)) {
+		reader_tell(r, cursor, 0.0, LOOKED_AHEAD);
 		reader_probe_entered(r, &e);
 		if (e.kind != VFD_MESSAGE)
 			continue;

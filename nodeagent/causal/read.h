@@ -48,7 +48,9 @@ struct reader {
 	struct causal_run *run;
 	struct vfd_file *const *files;
 	size_t n_files;
-	uint32_t **line_of; /* by file and process; CAUSAL_NONE */
+	const struct causal_progress *progress; /* or NULL */
+	uint64_t seen;				/* events that reader_tell() was called for */
+	uint32_t **line_of;			/* by file and process; CAUSAL_NONE */
 	struct reader_line *lines;
 	uint32_t ***path_of;	     /* by file, track and stack, + 1; 0: not known yet */
 	struct map64 comm_of, pairs; /* pairs: of two lines -> a communicator of theirs */
@@ -165,5 +167,13 @@ void reader_probe(struct reader *r, uint32_t line, const struct vfd_function *f,
 /* ---- eager.c: the first pass over all events, for causal_set_eager(), has_starts, locks.c and
  * probes.c */
 void reader_look_ahead(struct reader *r);
+
+struct vfd_cursor;
+
+/* To be called for each event of a cursor whose end is this part of all that is done; it begins
+ * with the part before it. */
+void reader_tell(struct reader *r, const struct vfd_cursor *cursor, double before, double at_end);
+#define LOOKED_AHEAD 0.2 /* parts that are done when everything has been looked at, and read */
+#define ALL_READ     0.8
 
 #endif

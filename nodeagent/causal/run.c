@@ -7,6 +7,8 @@
 #include "nodeagent/causal/read.h"
 #include "nodeagent/replay/window/exposure.h"
 
+#define TELL_EVERY 8192 /* events */
+
 ORDER_BY(by_rank, struct causal_rank,
 	RISING(job) ?: RISING(rank) ?: RISING(file) ?: RISING(process))
 
@@ -181,6 +183,13 @@ static void end_reading(struct reader *r)
 	reader_probes_free(r->probes);
 }
 
+void reader_tell(struct reader *r, const struct vfd_cursor *cursor, double before, double at_end)
+{
+	if (r->progress && ++r->seen % TELL_EVERY == 0)
+		r->progress->tell(
+			r->progress->to, before + (at_end - before) * vfd_cursor_progress(cursor));
+}
+
 static void read_events(struct reader *r)
 {
 	const struct vfd_filter filter = {.track = VFD_NONE};
@@ -190,6 +199,7 @@ static void read_events(struct reader *r)
 	while (vfd_next(cursor, &e)) {
 		const uint32_t line = reader_line_of(r, e.file, e.track);
 
+		reader_tell(r, cursor, LOOKED_AHEAD, ALL_READ);
 		if (line == CAUSAL_NONE || e.time > CAUSAL_TIME_MOST || e.time < -CAUSAL_TIME_MOST)
 			continue;
 		reader_holders_until(r, e.time);
@@ -261,11 +271,11 @@ static void doubt_ranks(const struct reader *r)
 		causal_add_doubt(c, CAUSAL_JOBS, jobs - 1 - r->run->n_spawned);
 }
 
-struct causal_run *causal_run(
-	struct vfd_file *const *files, size_t n, const char *folder, char **error)
+struct causal_run *causal_run(struct vfd_file *const *files, size_t n, const char *folder,
+	const struct causal_progress *progress, char **error)
 {
 	struct causal_run *run = xcalloc(1, sizeof(*run));
-	struct reader r = {.run = run, .files = files, .n_files = n};
+	struct reader r = {.run = run, .files = files, .n_files = n, .progress = progress};
 	bool good = false;
 
 	run->paths = paths_new();

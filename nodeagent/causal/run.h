@@ -26,13 +26,19 @@ struct causal_run {
 			   */
 };
 
+/* Is told now and then how much has been done, 0 to 1. */
+struct causal_progress {
+	void (*tell)(void *to, double part);
+	void *to;
+};
+
 /*
  * files: all of one run, which stay open until causal_run_free(). folder: for the temporary file.
  * NULL: the files have no processes, no rank in them has called MPI, or the temporary file failed;
- * *error says which in a sentence, and the caller frees it.
+ * *error says which in a sentence, and the caller frees it. progress: or NULL.
  */
-struct causal_run *causal_run(
-	struct vfd_file *const *files, size_t n, const char *folder, char **error);
+struct causal_run *causal_run(struct vfd_file *const *files, size_t n, const char *folder,
+	const struct causal_progress *progress, char **error);
 /* r: not NULL. */
 void causal_run_free(struct causal_run *r);
 

@@ -11,12 +11,12 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/units.h"
+#include "nodeagent/tool/show/progress-bar.h"
 #include "nodeagent/trace/repack.h"
 #include "nodeagent/trace/run.h"
 
 #define LEVEL_USUAL 9
 #define LEVEL_MOST  19
-#define BAR	    40
 
 static const char usage[] =
 	"usage: vftr compress [OPTION...] RUN|FILE.vfd...\n"
@@ -35,34 +35,11 @@ static const char usage[] =
 
 struct compressing {
 	struct vfd_repack repack;
-	const char *file; /* that is packed now */
-	bool quiet, failed;
+	struct progress_bar bar; /* of the file that is packed now */
+	bool failed;
 	size_t n_seen, n; /* sampling files, and those that are done */
-	int shown;	  /* parts of the bar */
 	uint64_t before, after;
 };
-
-static void draw_bar(void *ctx, double part)
-{
-	struct compressing *c = ctx;
-	const int parts = (int)(part * BAR);
-	char bar[BAR + 1];
-
-	if (c->quiet || parts == c->shown || !isatty(STDERR_FILENO))
-		return;
-	c->shown = parts;
-	for (int i = 0; i < BAR; i++)
-		bar[i] = i < parts ? '#' : '.';
-	bar[BAR] = '\0';
-	fprintf(stderr, "\r%.40s [%s] %3.0f %%", c->file, bar, part * 100);
-}
-
-static void clear_bar(struct compressing *c)
-{
-	if (c->shown)
-		fputs("\r\033[K", stderr);
-	c->shown = 0;
-}
 
 /* Owner, permissions and times stay those of the old file: it says when the run was. */
 static char *keep_facts(int to, const struct stat *st)
@@ -145,9 +122,9 @@ static void compress_file(void *ctx, const char *path)
 	char *error;
 
 	c->n_seen++;
-	c->file = basename(path);
+	c->bar.name = basename(path);
 	error = replace_file(c, path);
-	clear_bar(c);
+	progress_bar_clear(&c->bar);
 	if (error) {
 		complain("%s: left as it is: %s", path, error);
 		c->failed = true;
@@ -157,11 +134,11 @@ static void compress_file(void *ctx, const char *path)
 	c->n++;
 	c->before += c->repack.before;
 	c->after += is_useless(c) ? c->repack.before : c->repack.after;
-	if (!c->quiet && is_useless(c))
+	if (!c->bar.quiet && is_useless(c))
 		printf("%s: left as it is: %s, would become %s\n", path,
 			quantity_bytes((double)c->repack.before).text,
 			quantity_bytes((double)c->repack.after).text);
-	else if (!c->quiet)
+	else if (!c->bar.quiet)
 		say_change(path, c->repack.before, c->repack.after);
 }
 
@@ -191,13 +168,13 @@ static bool take_level(const char *text, void *to)
 
 int cmd_compress(int argc, char **argv)
 {
-	struct compressing c = {.repack = {.level = LEVEL_USUAL, .progress = draw_bar}};
+	struct compressing c = {.repack = {.level = LEVEL_USUAL, .progress = progress_bar_draw}};
 	bool unpack = false;
 	const struct cmd_option options[] = {
 		{"level", 'l', .take = take_level, .to = &c.repack.level},
 		{"decompress", 'd', .flag = &unpack},
 		{"unfinished", 'u', .flag = &c.repack.unfinished},
-		{"quiet", 'q', .flag = &c.quiet},
+		{"quiet", 'q', .flag = &c.bar.quiet},
 		{0},
 	};
 	int status = cmd_options(argc, argv, options, usage);
@@ -209,7 +186,7 @@ int cmd_compress(int argc, char **argv)
 		complain("compress: name the folder of a run, or sampling files");
 		return 2;
 	}
-	c.repack.ctx = &c;
+	c.repack.ctx = &c.bar;
 	if (unpack)
 		c.repack.level = 0;
 	for (int i = optind; i < argc; i++)
@@ -217,7 +194,7 @@ int cmd_compress(int argc, char **argv)
 			compress_folder(&c, argv[i]);
 		else
 			compress_file(&c, argv[i]);
-	if (!c.quiet && c.n > 1)
+	if (!c.bar.quiet && c.n > 1)
 		say_change("all", c.before, c.after);
 	return c.failed;
 }

@@ -32,7 +32,7 @@ static void check_rows(const struct causal_run *run)
 static void analyse(struct vfd_file *const *files, size_t n)
 {
 	char *error = NULL;
-	struct causal_run *run = causal_run(files, n, "/tmp", &error);
+	struct causal_run *run = causal_run(files, n, "/tmp", NULL, &error);
 
 	if (!run == !error)
 		abort();

@@ -237,6 +237,17 @@ test_expect 'a rank that was killed, and a file that is sampled: the numbers are
 	"$VFTR" efficiency --exact sampled >text
 	grep -q "^sampled: serialisation and transfer are estimated: .*sampled" text'
 
+test_if 'command -v script && script -qec true /dev/null' 'no script(1)' \
+	'a terminal shows how much is done of what takes long, and nothing else does' '
+	awk -f "$T/bench/tree.awk" >tree-gen.h
+	cc_traced "$BIN/tree" "$T/bench/tree.c" -I.
+	limit "$VFTR" run -q --trace -k sampling.sample_interval=0 -o long -- "$BIN/tree" 4 >/dev/null
+	script -qec "$VFTR critical-path long" screen >/dev/null
+	grep "analysing \[##*\.*\]  *[0-9]* %" screen
+	"$VFTR" critical-path long >out 2>err
+	[ ! -s err ]
+	refuse grep analysing out'
+
 test_expect 'without sampling files, or without ranks in them: one sentence, and status 2' '
 	limit "$VFTR" run -q -o untraced -- true || :
 	mkdir -p nothing

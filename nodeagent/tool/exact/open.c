@@ -7,6 +7,7 @@
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/tool/exact/exact.h"
+#include "nodeagent/tool/show/progress-bar.h"
 #include "nodeagent/trace/read/file.h"
 #include "nodeagent/trace/run.h"
 
@@ -111,6 +112,8 @@ static bool of_one_run(const struct exact *x)
 int exact_open(struct exact *x, char **arguments, size_t n, const char *base)
 {
 	struct search s = {.x = x, .base = base};
+	struct progress_bar bar = {.name = "analysing"};
+	const struct causal_progress progress = {progress_bar_draw, &bar};
 	const char *folder = getenv("TMPDIR");
 	char *error = NULL;
 	struct stat st;
@@ -127,8 +130,9 @@ int exact_open(struct exact *x, char **arguments, size_t n, const char *base)
 	if (of_one_run(x)) {
 		vfd_line_up(x->files, x->n_files);
 		vfd_shorten_names(x->files, x->n_files);
-		x->run = causal_run(
-			x->files, x->n_files, folder && *folder ? folder : "/tmp", &error);
+		x->run = causal_run(x->files, x->n_files, folder && *folder ? folder : "/tmp",
+			&progress, &error);
+		progress_bar_clear(&bar);
 		if (!x->run)
 			complain("%s", error);
 		free(error);

@@ -74,7 +74,7 @@ static struct causal_run *run_of(void (*record)(struct hand *h), struct vfd_file
 	ck_assert_int_eq(vfd_writer_close(h.w, HAND_START + 2000, 10), 0);
 	*f = vfd_open(path, &error);
 	ck_assert_msg(*f != NULL, "%s", error);
-	run = causal_run(f, 1, "/tmp", &error);
+	run = causal_run(f, 1, "/tmp", NULL, &error);
 	ck_assert_msg(run != NULL, "%s", error);
 	hand_free(&h);
 	unlink(path);
