@@ -340,6 +340,15 @@ static void put_counted(struct digest_lines *l)
 	end_line(l);
 }
 
+/* In CPUs, or as a part of the time. */
+static void put_cpu_time(FILE *f, uint64_t ns, uint64_t wall_ns, bool in_cpus)
+{
+	if (in_cpus)
+		fprintf(f, "%.2f", (double)ns / (double)wall_ns);
+	else
+		fprintf(f, "%.0f %%", percent_of((double)ns, (double)wall_ns));
+}
+
 /*
  * Who has no CPU looks like one who works; so it is said how long a rank had one, and of that
  * which had none although it was ready.
@@ -348,20 +357,28 @@ static void put_cpu(struct digest_lines *l)
 {
 	const struct profile_cpu *c = &l->p->cpu;
 	const char *rank = l->p->world_size ? "rank" : "process";
+	const bool has_threads = l->p->threads > l->p->ranks; /* then these are CPUs */
 	FILE *f;
 
 	if (!c->wall_ns)
 		return;
 	f = begin_line(l);
-	fprintf(f, "  CPU: %.2f of the time", (double)c->ns / (double)c->wall_ns);
-	if (digest_is_starved(l->r))
-		fprintf(f, "; %s %" PRIu32 " waited %.2f for one: the node is oversubscribed", rank,
-			profile_rank_shown(l->p, c->queued_rank),
-			(double)c->most_queued_ns / (double)c->queued_wall_ns);
-	else if (l->p->ranks > 1)
-		fprintf(f, "; least %.2f on %s %" PRIu32,
-			(double)c->least_ns / (double)c->least_wall_ns, rank,
-			profile_rank_shown(l->p, c->least_rank));
+	fputs("  CPU: ", f);
+	put_cpu_time(f, c->ns, c->wall_ns, has_threads);
+	if (has_threads)
+		fprintf(f, " CPUs per %s", rank);
+	else
+		fputs(" of the time", f);
+	if (digest_is_starved(l->r)) {
+		fprintf(f,
+			"; %s %" PRIu32 " waited for one for %.0f %%: the node is oversubscribed",
+			rank, profile_rank_shown(l->p, c->queued_rank),
+			percent_of((double)c->most_queued_ns, (double)c->queued_wall_ns));
+	} else if (l->p->ranks > 1) {
+		fputs("; least ", f);
+		put_cpu_time(f, c->least_ns, c->least_wall_ns, has_threads);
+		fprintf(f, " on %s %" PRIu32, rank, profile_rank_shown(l->p, c->least_rank));
+	}
 	end_line(l);
 }
 

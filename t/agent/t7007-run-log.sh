@@ -133,7 +133,7 @@ test_expect 'a process that kills itself is named with its signal' '
 test_expect 'processes that share one CPU are known as starved, and have had half of it each' '
 	[ -r /proc/self/schedstat ] || { echo "no schedstat here: only CPU time is known"; exit 0; }
 	run -- taskset -c "$(taskset -cp $$ | sed "s/.*: //; s/[-,].*//")" sh -c "$BIN/plain 400 & $BIN/plain 400; wait"
-	grep "^  CPU: 0\.[0-9]* of the time; process [01] waited 0\.[0-9]* for one: the node is oversubscribed$" err
+	grep "^  CPU: [1-9][0-9] % of the time; process [01] waited for one for [1-9][0-9] %: the node is oversubscribed$" err
 	json run/profile.json ".summary.cpu.starved" | grep true
 	# what they had together is at most what one CPU has
 	jq -e "(.each_process | length) == 2 and ([.each_process[].cpu_s] | add) as \$cpu |

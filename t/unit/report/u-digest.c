@@ -574,13 +574,17 @@ START_TEST(of_the_cpus)
 		.least_ns = 500 * MS,
 		.least_wall_ns = 1000 * MS};
 	make();
-	has(text, "\n  CPU: 0.85 of the time; least 0.50 on rank 2\n");
+	has(text, "\n  CPU: 85 % of the time; least 50 % on rank 2\n");
 	/* it may have slept; the queue knows */
 	p->cpu.queued_rank = 3;
 	p->cpu.most_queued_ns = 250 * MS;
 	p->cpu.queued_wall_ns = 1000 * MS;
 	make();
-	has(text, "\n  CPU: 0.85 of the time; rank 3 waited 0.25 for one: the node is "
+	has(text, "\n  CPU: 85 % of the time; rank 3 waited for one for 25 %: the node is "
+		  "oversubscribed\n");
+	p->threads = 8;
+	make();
+	has(text, "\n  CPU: 0.85 CPUs per rank; rank 3 waited for one for 25 %: the node is "
 		  "oversubscribed\n");
 	p->cpu.most_queued_ns = 90 * MS;
 	make();
