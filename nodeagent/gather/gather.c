@@ -19,6 +19,7 @@
 #include "nodeagent/base/machine.h"
 #include "nodeagent/base/map.h"
 #include "nodeagent/base/radix.h"
+#include "nodeagent/base/result-files.h"
 #include "nodeagent/process/pids.h"
 #include "nodeagent/process/ended.h"
 #include "nodeagent/process/observer.h"
@@ -183,11 +184,20 @@ static void add_source(struct profile *p, const char *name, struct source_place 
 		*s = (struct profile_source){xstrdup(name), xstrdup(place.file), place.line};
 }
 
+/* The root has this name in all profiles. A function or region that is called so gets a number, as
+ * all do that read alike; in Vftrace's layout they share it. */
+static const char *name_beside_root(const struct host *host, const char *name, uint64_t key)
+{
+	if (key == KEY_INIT || strcmp(name, "init") || result_layout(host->conf) == LAYOUT_VFTRACE)
+		return name;
+	return "init #2";
+}
+
 /* Number of the name of a frame's key. The place of a construct is in the names of all. */
 static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t key)
 {
 	const size_t n = g->out->n_names;
-	const char *name = symcache_name(g->host->symbols, p, key);
+	const char *name = name_beside_root(g->host, symcache_name(g->host->symbols, p, key), key);
 	const uint32_t id = intern_name(g, name);
 
 	if (g->out->n_names > n)

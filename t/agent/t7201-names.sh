@@ -54,6 +54,24 @@ test_expect 'a shared library: the same' '
 	sed "s/@app-names[^<]*//" app-names.counts >shared.counts
 	same_calls shared.counts shared_all.json'
 
+test_expect 'a function or region that is called as the root is another one' '
+	cat >root.c <<-"EOF"
+		#include <vftrace.h>
+		static volatile int n;
+		void fill(void) { for (int i = 0; i < 1000000; i++) n += i; }
+		void init(void) { for (int i = 0; i < 20000000; i++) n += i; fill(); }
+		int main(void) { init(); fill(); vftrace_region_begin("init"); fill(); vftrace_region_end("init"); return 0; }
+	EOF
+	gcc $hooked -I"$TOP/libhook" -o root root.c $found
+	limit "$VFTR" run -o root.run -- ./root 2>said
+	grep "^ .*  init #2 < main" said
+	jq -r ".stacks[] | select(.calls) | \"\(.calls) \(.path)\"" root.run/profile.json | sort >paths
+	printf "%s\n" "0 init" "1 fill < main < init" "1 main < init" "2 fill < init #2 < main < init" \
+		"2 init #2 < main < init" | diff - paths
+	# as in the layout of Vftrace, whose users look for the name
+	run ./root
+	has root_all.json "\"init<main<init\""'
+
 test_expect 'a stripped program has a profile: exact calls, module+0xoffset' '
 	gcc $hooked -o whole "$T/agent/app-names.c" "$T/agent/app-names-other.c" $found
 	strip -o stripped whole
