@@ -126,8 +126,10 @@ int conf_changes(const struct conf *c, void (*tell)(void *ctx, const char *key, 
 		char *was = conf_value_text(usual, (enum conf_id)i);
 
 		failed = !is || !was;
-		if (!failed && strcmp(is, was))
+		if (!failed && strcmp(is, was)) {
+			cJSON_Minify(is); /* lists have lines of their own */
 			tell(ctx, conf_options[i].path, is);
+		}
 		free(is);
 		free(was);
 	}

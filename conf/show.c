@@ -100,7 +100,8 @@ static const struct {
 	[CONF_REGEX] = {"regular expression", "a POSIX extended regular expression"},
 	[CONF_CPU] = {"CPU list", "\"auto\", \"any\" or a list of CPUs such as \"3\" or \"0-3,8\""},
 	[CONF_TAGS] = {"tags", "a list of tags such as \"case=small,cpus=8\""},
-	[CONF_PATTERNS] = {"patterns", "a list of names or shell patterns such as \"solve,*::get*\""},
+	[CONF_PATTERNS] = {"patterns",
+		"a list of names or shell patterns such as \"solve,*::get*\""},
 	[CONF_COUNTERS] = {"list", "a list of {\"hwc_name\": ..., \"symbol\": ...}"},
 	[CONF_OBSERVABLES] = {"list", "a list of {\"name\": ..., \"formula\": ..., \"unit\": ...}"},
 };
@@ -191,11 +192,11 @@ static void number_print(double v, FILE *f)
 	fputs(isnan(v) ? "null" : s, f);
 }
 
-static void size_print(uint64_t bytes, FILE *f)
+static void size_print(const struct conf_option *o, uint64_t bytes, FILE *f)
 {
 	char buf[32];
 
-	if (bytes == 0)
+	if (bytes == 0 && o->null_ok)
 		fputs("null", f);
 	else if (bytes % 1024)
 		fprintf(f, "%llu", (unsigned long long)bytes);
@@ -237,7 +238,7 @@ void value_print(const struct conf_option *o, const void *field, int indent, FIL
 		number_print(*(const double *)field, f);
 		break;
 	case CONF_SIZE:
-		size_print(*(const uint64_t *)field, f);
+		size_print(o, *(const uint64_t *)field, f);
 		break;
 	case CONF_COUNTERS:
 	case CONF_OBSERVABLES:

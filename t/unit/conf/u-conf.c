@@ -194,6 +194,7 @@ START_TEST(changed_comes_back)
 		"\"sampling\": {\"sample_interval\": 1e-9, \"max_size\": 1500000,"
 		"  \"precise_functions\": \"^MPI_|[a]]+\"},"
 		"\"shm\": {\"ring_size\": \"64k\"},"
+		"\"memory\": {\"large\": 0},"
 		"\"agent\": {\"cpu\": 3, \"linger_s\": 0.1},"
 		"\"overhead\": {\"budget_percent\": 12.345678901234567},"
 		"\"hwprof\": {\"counters\": [{\"hwc_name\": \"x\", \"symbol\": \"a\"},"
@@ -215,6 +216,7 @@ START_TEST(changed_comes_back)
 	ck_assert(a->sampling_sample_interval == b->sampling_sample_interval);
 	ck_assert(a->overhead_budget_percent == b->overhead_budget_percent);
 	ck_assert_uint_eq(b->sampling_max_size, 1500000);
+	ck_assert_uint_eq(b->memory_large, 0);
 	free(first);
 	free(second);
 	conf_free(a);
