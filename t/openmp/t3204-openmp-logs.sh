@@ -90,7 +90,11 @@ test_expect 'of many threads at one place the first are named; idle time is show
 	has table "| Level | Teams |"
 	has table "| 0 1 3 5 7 9 11 13 and 5 more "
 	is "[13,13]" "$(jq -c "[.openmp_threads[] | select(.level == 1) | .teams]" many_all.json)"
-	has many_all.log "threads are idle, which is part of the exclusive time of init"'
+	has many_all.log "threads are idle, which is part of the exclusive time of init"
+	# where it has frames of its own it is not
+	limit "$VFTR" run -q -o shown -- ./many
+	has shown/summary.log "(idle)"
+	hasnt shown/summary.log "threads are idle"'
 
 region() { # STACK-OF-REGION NAME...: the values
 	json_region=$1

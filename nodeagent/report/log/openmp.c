@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nodeagent/base/forest.h"
+#include "nodeagent/report/digest.h"
 #include "nodeagent/report/log/internal.h"
 
 #define LEVELS_MAX   256 /* OpenMP's levels, as they are recorded */
@@ -113,7 +114,7 @@ static void print_regions(FILE *f, const struct report *r)
 		threads = MAX(threads, p->openmp[order[i]].size_max);
 	free(order);
 	columns_print(f, r, &region_list, 0);
-	if (threads > 1)
+	if (threads > 1 && !digest_of(r).frames_show_idle)
 		fputs("Between them threads are idle, which is part of the exclusive time of "
 		      "init.\n",
 			f);
