@@ -136,7 +136,9 @@ test_expect 'iterations.of names them; without iterations.active there are none'
 	is "warm_up < main < init 30" "$(of named/profile.json "\"\\(.path) \\(.iterations)\"")"
 	limit "$VFTR" run -q -o off -k iterations.active=false -- $run -np 1 "$BIN/loop" loop 50 2000 >out
 	is null "$(jq .iterations off/profile.json)"
-	limit "$VFTR" iterations off | grep "^No function was called again and again"'
+	limit "$VFTR" iterations off | grep "^Iterations were not looked for: iterations.active was false\.\$"
+	limit "$VFTR" run -q -o nobody -k iterations.of=nosuch -- $run -np 1 "$BIN/loop" loop 50 2000 >out
+	limit "$VFTR" iterations nobody | grep "^No function that was called twice matches iterations.of=\"nosuch\"\.\$"'
 
 test_expect 'a program without MPI, and without a loop' '
 	printf "%s\n" "static volatile int n;" "static void step(void) { for (int i = 0; i < 4000000; i++) n += i; }" \

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "nodeagent/base/units.h"
+#include "nodeagent/base/util.h"
+#include "nodeagent/base/words.h"
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/report/main-loop.h"
 
@@ -169,12 +171,44 @@ void section_main_loop(FILE *f, const struct report *r)
 	main_loop_done(&l);
 }
 
+/* The value, as JSON, of a key of the configuration where it is not the default, or NULL. The
+ * caller frees. */
+static char *changed_value(const struct profile *p, const char *key)
+{
+	const char *list = p->n_starts && p->starts[0].changes ? p->starts[0].changes : "";
+	const size_t bytes = strlen(key);
+	char *value = NULL, *word;
+
+	while (!value && (word = words_next(&list))) {
+		if (!strncmp(word, key, bytes) && word[bytes] == '=')
+			value = xstrdup(word + bytes + 1);
+		free(word);
+	}
+	return value;
+}
+
+static void print_none(FILE *f, const struct profile *p)
+{
+	char *active = changed_value(p, "iterations.active");
+	char *of = changed_value(p, "iterations.of");
+
+	if (active && !strcmp(active, "false"))
+		fputs("Iterations were not looked for: iterations.active was false.\n", f);
+	else if (of)
+		section_text(
+			f, "No function that was called twice matches iterations.of=", of, ".\n");
+	else
+		fputs("No function was called again and again for half of the time.\n", f);
+	free(active);
+	free(of);
+}
+
 void main_loop_print(FILE *f, const struct report *r, uint64_t most)
 {
 	struct main_loop l;
 
 	if (!main_loop_of(r->p, &l)) {
-		fputs("No function was called again and again for half of the time.\n", f);
+		print_none(f, r->p);
 		return;
 	}
 	print_loop(f, r, &l);
