@@ -317,6 +317,11 @@ int cmd_export(int argc, char **argv)
 		return 2;
 	}
 	if (profile || export_is_profile(argv + optind, (size_t)(argc - optind))) {
+		if (o.mangled) {
+			complain("export: --mangled is for sampling files; a profile is shown with "
+				 "short names of functions");
+			return 2;
+		}
 		o.span.from_set |= round > 0;
 		return export_flame_graph(format, &o, argv + optind, (size_t)(argc - optind));
 	}

@@ -154,7 +154,10 @@ test_expect 'what a profile cannot be is refused in one line' '
 	status_of 2 "$VFTR" export c -f folded -o /dev/full 2>err
 	mkdir empty
 	status_of 2 "$VFTR" export empty -f folded 2>err
-	has err "no sampling files"'
+	has err "no sampling files"
+	status_of 2 "$VFTR" export c --profile --mangled -f folded -o - >out 2>err
+	has err "export: --mangled is for sampling files"
+	[ ! -s out ]'
 
 test_expect '30 000 call paths and a deep recursion: exact, and in no time' '
 	mkdir many
