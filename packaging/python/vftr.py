@@ -500,6 +500,10 @@ class Run:
         """
         if not self.traces:
             raise Error("%s: there are no sampling files (BASE_HOST.vfd) beside it" % self.path)
+        events = sorted({_event_in(p) for p in self.traces})
+        if len(events) > 1:
+            raise Error("%s: its sampling files are of several events (%s): open those of one"
+                        % (self.path, ", ".join(e or "the whole run" for e in events)))
         options = []
         for option, value in (("--ranks", ranks), ("--from", start), ("--to", end)):
             if value is not None:
@@ -652,6 +656,12 @@ def _traces_in(folder, base):
         names = [n for n in names if n.startswith(base + "_") and "_" not in n[len(base) + 1:]]
     paths = [os.path.join(folder, n) for n in names]
     return [p for p in paths if os.path.isfile(p) and _head(p) == SAMPLING]
+
+
+def _event_in(path):
+    """What a file of the flight recorder was written for: "slow137"; "": it is of the whole run."""
+    found = re.search(r"[_-]((slow|death|signal|request)(-|[0-9]).*)\.vfd$", os.path.basename(path))
+    return found.group(1) if found else ""
 
 
 def _newest_in(folder, names):

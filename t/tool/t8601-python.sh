@@ -432,6 +432,22 @@ events = list(vftr.open(\"real/mpi\").timeline())
 times = [e[\"t_ns\"] for e in events]
 assert times == sorted(times) and {e[\"host\"] for e in events} == {\"node1\", \"node2\"}"'
 
+test_expect 'files of two events of the flight recorder are not put together, as they tell calls twice' '
+	mkdir events
+	cp c/end_all.json events/profile.json
+	cp real/mpi/app_node1.vfd events/node1-slow40.vfd
+	cp real/mpi/app_node1.vfd events/node1-slow70.vfd
+	one_sentence "are of several events (slow40, slow70): open those of one" python3 -c "
+import sys, vftr
+try:
+    list(vftr.open(\"events\").timeline())
+except vftr.Error as e:
+    sys.exit(print(e) or 2)"
+	python3 -c "
+import vftr
+print(len(list(vftr.open(\"events/node1-slow40.vfd\").timeline())))" >got
+	[ "$(cat got)" -gt 10 ]'
+
 test_expect 'node profiles that are named twice count once, and those of two runs make no database' '
 	mkdir one two
 	cp real/end/app_vm.vfp one/vm.vfp
