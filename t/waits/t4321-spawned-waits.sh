@@ -30,6 +30,7 @@ for mpi in $mpis; do
 		'$VFTR' efficiency --exact once-$mpi >text
 		has text 'serialisation and transfer are left out: the sampling files have ranks of 2 MPI jobs'
 		'$VFTR' efficiency --exact --json once-$mpi >json
+		'$VFTR' dump -H once-$mpi | grep '^Processes: .* ranks: 2 of 2\$'
 		jq -e '.runs[0] | has(\"communication\") and (has(\"serialisation\", \"transfer\") | not)' json"
 done
 done_testing

@@ -11,6 +11,7 @@
 
 #include "conf/conf.h"
 #include "mpi_id.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/trace/read/collectives.h"
 #include "nodeagent/trace/read/latest.h"
@@ -133,17 +134,21 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 	const uint64_t messages = count_messages(f, peers);
 	size_t n, damaged, defined = 0, threads = 0, ranks = 0;
 	const struct vfd_process *p = vfd_processes(f, &n);
-	uint32_t size = 0;
+	struct map64 jobs = {.n = 0};
+	uint64_t size = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].number == VFD_NONE)
 			continue;
 		defined++;
 		ranks += p[i].rank >= 0;
-		if (p[i].rank >= 0 && p[i].size > size)
-			size = p[i].size;
+		if (p[i].rank >= 0 && !map64_find(&jobs, p[i].job)) {
+			map64_add(&jobs, p[i].job, 0);
+			size += p[i].size;
+		}
 		threads += threads_of(f, &p[i]);
 	}
+	map64_free(&jobs);
 	vfd_damage(f, &damaged);
 	put_line("Version ID:", facts->writer, out);
 	put_line("Application:", facts->application, out);
@@ -155,7 +160,7 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 			  (uint64_t)facts->start));
 	fprintf(out, "%-17s%zu", "Processes:", defined);
 	if (size)
-		fprintf(out, ", ranks: %zu of %u", ranks, size);
+		fprintf(out, ", ranks: %zu of %" PRIu64, ranks, size);
 	fprintf(out, "\n%-17s%zu\n", "Threads:", threads);
 	fprintf(out, "%-17s%e seconds\n", "Sample interval:", (double)facts->interval_ns / 1e9);
 	fprintf(out, "%-17s%.3f seconds\n", "Job runtime:", (double)facts->end / 1e9);
