@@ -4,6 +4,8 @@
     same-tables.py python JSON          each member is the same table, row and tree
     same-tables.py sql JSON DATABASE    each member is in the database, and nothing else
     same-tables.py timeline VFTR FILE   the events are those of `vftr dump --json'
+
+Several of these in one run, each behind a --, are said by a line each: python takes long to start.
 """
 import csv
 import io
@@ -294,5 +296,15 @@ def check_timeline(program, path):
         same(row, event, "an event")
 
 
-{"python": check_python, "sql": check_sql, "timeline": check_timeline}[sys.argv[1]](*sys.argv[2:])
-print(looked, "values")
+CHECKS = {"python": check_python, "sql": check_sql, "timeline": check_timeline}
+groups = [[]]
+for word in sys.argv[1:]:
+    if word == "--":
+        groups.append([])
+    else:
+        groups[-1].append(word)
+for check, *arguments in filter(None, groups):
+    looked = 0
+    print(*arguments, file=sys.stderr)
+    CHECKS[check](*arguments)
+    print(looked, "values:", check)

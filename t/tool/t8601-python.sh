@@ -24,16 +24,28 @@ one_sentence() {
 	hasnt said Traceback
 }
 
-# same_everywhere JSON RUN...: tables, rows and tree; and the databases of the JSON and of RUN
+# to_compare FOLDER JSON RUN...: in $checks, tables, rows and tree; and the databases of the JSON and of RUN
+checks=
+to_compare() {
+	same_at=$1 same_json=$2
+	shift 2
+	checks="$checks -- python $same_json"
+	limit "$VFTR" export -f sqlite "$same_json" -o "$same_at/of-json.sqlite"
+	limit "$VFTR" export -f sqlite "$@" -o "$same_at/of-run.sqlite"
+	checks="$checks -- sql $same_json $same_at/of-json.sqlite -- sql $same_json $same_at/of-run.sqlite"
+}
+
+# compared: all of $checks, by one python; each looks at many values, time lines at any
+compared() {
+	limit python3 "$SAME" $checks >values
+	is 0 "$(awk "\$1 <= (\$3 == \"timeline\" ? 0 : 100)" values | wc -l)" "checks of hardly any value"
+	checks=
+}
+
+# same_everywhere JSON RUN...
 same_everywhere() {
-	same_json=$1
-	shift
-	limit python3 "$SAME" python "$same_json" >values
-	[ "$(cut -d " " -f 1 values)" -gt 100 ]
-	limit "$VFTR" export -f sqlite "$same_json" -o tables.sqlite
-	limit python3 "$SAME" sql "$same_json" tables.sqlite
-	limit "$VFTR" export -f sqlite "$@" -o tables.sqlite
-	limit python3 "$SAME" sql "$same_json" tables.sqlite
+	to_compare . "$@"
+	compared
 }
 
 test_expect 'recorded runs of every kind: tables, tree and database have what the JSON has' '
@@ -51,28 +63,32 @@ test_expect 'recorded runs of every kind: tables, tree and database have what th
 		[ -n "$VFTR_LONG" ] && configs="- $all" || configs=${turn:--}
 		for config in $configs; do
 			[ "$config" != - ] || config=
-			mkdir -p out
-			export VFTR_CONFIG="$config"
-			limit "$VFTR" collate -b app -o out $run >log
-			echo "# $run $config"
-			same_everywhere out/app_all.json $run/app_*.vfp
 			looked=$((looked + 1))
-			rm -r out
+			mkdir out-$looked
+			export VFTR_CONFIG="$config"
+			limit "$VFTR" collate -b app -o out-$looked $run >log
+			echo "# $run $config"
+			to_compare out-$looked out-$looked/app_all.json $run/app_*.vfp
 		done
 	done
-	[ $looked -ge 10 ]'
+	[ $looked -ge 10 ]
+	compared
+	is $((3 * looked)) "$(wc -l <values)"
+	rm -r out-*'
 
 test_expect 'recorded time lines: the events are those of vftr dump' '
 	for f in real/*/*.vfd; do
-		limit python3 "$SAME" timeline "$VFTR" "$f" || { echo "$f"; exit 1; }
-	done'
+		checks="$checks -- timeline $VFTR $f"
+	done
+	compared
+	is "$(ls real/*/*.vfd | wc -l)" "$(wc -l <values)"'
 
 test_expect 'a program in C: the same, and the tree knows its paths' '
 	cc_traced "$BIN/end" "$T/hook/app-end.c"
 	mkdir c && cd c
 	status_of 3 traced -q -k sampling.active=true -k sampling.sample_interval=0 -- "$BIN/end" exit3
+	checks="-- timeline $VFTR $(echo end_*.vfd)"
 	same_everywhere end_all.json .
-	limit python3 "$SAME" timeline "$VFTR" end_*.vfd
 	python3 - <<"END"
 import vftr
 run = vftr.open(".")
@@ -93,8 +109,8 @@ test_expect 'OpenMP, with all threads: the same' '
 	traced -q -k profile_table.threads=all -k sampling.active=true -- "$BIN/tree" seed >told
 	[ "$(json tree_all.json ".openmp | length")" -gt 0 ]
 	[ "$(json tree_all.json "[.each_thread[].stacks[]] | length")" -gt 0 ]
-	same_everywhere tree_all.json tree_all.json
-	python3 "$SAME" timeline "$VFTR" tree_*.vfd'
+	checks="-- timeline $VFTR $(echo tree_*.vfd)"
+	same_everywhere tree_all.json tree_all.json'
 
 for mpi in $(mpi_list_short); do
 	export mpi
@@ -102,8 +118,8 @@ for mpi in $(mpi_list_short); do
 		mpicc_traced $mpi "$BIN/traffic" "$T/mpi/program/app-mpi-traffic.c"
 		mkdir $mpi && cd $mpi
 		traced -q -k mpi.match=true -k sampling.active=true -- $(mpirun_of $mpi) -np 4 "$BIN/traffic"
+		checks="-- timeline $VFTR $(echo traffic_*.vfd)"
 		same_everywhere traffic_all.json .
-		python3 "$SAME" timeline "$VFTR" traffic_*.vfd
 		python3 - <<"END"
 import vftr
 run = vftr.open("traffic_all.json")
@@ -207,8 +223,8 @@ print(run.path, *run.traces)")"
 	"$VFTR" export -f sqlite layout
 	[ -s layout/profile.sqlite ]
 	"$VFTR" run -q --trace -o ran -- "$BIN/end" exit3 || [ $? = 3 ]
-	same_everywhere ran/profile.json ran
-	limit python3 "$SAME" timeline "$VFTR" ran/*.vfd'
+	checks="-- timeline $VFTR $(echo ran/*.vfd)"
+	same_everywhere ran/profile.json ran'
 
 test_expect 'a folder without a profile: one sentence, which says what to do' '
 	mkdir empty
@@ -274,6 +290,25 @@ refuse_both() {
 	is "" "$(ls | grep refused)"
 }
 
+# py_refuses FILE...: vftr.py says one sentence of each, all in one python
+py_refuses() {
+	limit python3 - "$@" <<"END"
+import contextlib, io, sys
+import vftr
+for path in sys.argv[1:]:
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        status = vftr._main([path])
+    said = said.getvalue()
+    assert status == 2 and said.startswith("vftr.py: %s: " % path) and said.count("\n") == 1, (path, said)
+END
+}
+
+# sql_refuses FILE: so does vftr export, which leaves nothing behind
+sql_refuses() {
+	one_sentence "$1: " "$VFTR" export -f sqlite "$1" -o refused.sqlite
+	is "" "$(ls | grep refused)"
+}
+
 test_expect 'other formats, other versions and other JSON are refused in one sentence' '
 	jq -c ".version = 2" c/end_all.json >bad.json
 	refuse_both "version 2" "line 1: a version" bad.json
@@ -283,11 +318,14 @@ test_expect 'other formats, other versions and other JSON are refused in one sen
 	refuse_both "no profile of vftr" "line 1: it is JSON, but" bad.json
 	"$VFTR" dump --json real/end/app_vm.vfd >bad.json
 	refuse_both "no profile of vftr" "line 2: it is JSON, but" bad.json
+	n=0
 	for text in "{}" "[]" "7" "" "no JSON" "{\"format\":\"vftr-profile\",\"version\":1}" \
 		"{\"format\":\"vftr-profile\",\"version\":1,\"stacks\":[]} more"; do
-		printf "%s" "$text" >bad.json
-		refuse_both "" "" bad.json
+		n=$((n + 1))
+		printf "%s" "$text" >bad-$n.json
+		sql_refuses bad-$n.json
 	done
+	py_refuses bad-[1-7].json
 	cp "$VFTR" bad.json
 	refuse_both "" "" bad.json'
 
@@ -301,8 +339,8 @@ import vftr
 whole = open(sys.argv[1]).read()
 vftr.open(sys.argv[1])
 # the short form cuts at fewer bytes
-for n in range(1, len(whole.rstrip()), 7 if os.environ.get("VFTR_LONG") else 53):
-    for chunk in (1, 1 << 20) if n % 3 == 0 else (1 << 20,):
+for n in range(1, len(whole.rstrip()), 7 if os.environ.get("VFTR_LONG") else 59):
+    for chunk in (1, 1 << 20) if n % (3 if os.environ.get("VFTR_LONG") else 9) == 0 else (1 << 20,):
         vftr._Stream.CHUNK = chunk
         with open("cut.json", "w") as f:
             f.write(whole[:n])
@@ -316,9 +354,12 @@ END
 	done
 	size=$(wc -c <whole.json)
 	for part in 2 3 5 7 11; do
-		head -c $((size * (part - 1) / part)) whole.json >cut.json
-		refuse_both "line 1" "line 1" cut.json
-	done'
+		head -c $((size * (part - 1) / part)) whole.json >cut-$part.json
+		one_sentence "cut-$part.json: line 1" "$VFTR" export -f sqlite cut-$part.json -o refused.sqlite
+		is "" "$(ls | grep refused)"
+	done
+	py_refuses cut-*.json
+	refuse_both "line 1" "line 1" cut-2.json'
 
 test_expect 'a profile of single characters is read as one of a whole' '
 	python3 - c/end_all.json <<"END"
@@ -398,9 +439,8 @@ test_expect 'a member, a column or a value that nobody knows yet is in the table
 		c/end_all.json >new_all.json
 	sed -i "s/18446744073709552000/18446744073709551615/; s/9007199254740992/9007199254740993/" new_all.json
 	jq . new_all.json >/dev/null
-	python3 "$SAME" python new_all.json
 	"$VFTR" export -f sqlite new_all.json -o new.sqlite
-	python3 "$SAME" sql new_all.json new.sqlite'
+	python3 "$SAME" python new_all.json -- sql new_all.json new.sqlite'
 
 test_expect 'a sampling file that is damaged gives its events and a warning; one that is none, a sentence' '
 	cp real/mpi/app_node1.vfd damaged_x.vfd
@@ -498,9 +538,9 @@ test_expect 'sqlite: without the library, or with another one of its name, a sen
 	is "" "$(ls | grep "^no.sqlite")"'
 
 test_expect 'sqlite: thousands of columns or tables are refused, and nothing remains' '
-	jq -c ".dead = [[range(2500) | {(\"c\\(.)\"): 1}] | add]" c/end_all.json >wide.json
+	jq -c ".dead = [[range(2500) | {key: \"c\\(.)\", value: 1}] | from_entries]" c/end_all.json >wide.json
 	one_sentence "too many columns" "$VFTR" export -f sqlite wide.json -o w.sqlite
-	jq -c ". + ([range(2500) | {(\"t\\(.)\"): []}] | add)" c/end_all.json >wide.json
+	jq -c ". + ([range(2500) | {key: \"t\\(.)\", value: []}] | from_entries)" c/end_all.json >wide.json
 	one_sentence "more than 1000 tables" "$VFTR" export -f sqlite wide.json -o w.sqlite
 	jq -c ".warnings = [[range(9) | {a: 1, A: 2}]]" c/end_all.json >wide.json
 	one_sentence "duplicate column" "$VFTR" export -f sqlite wide.json -o w.sqlite
@@ -521,7 +561,7 @@ END
 	gcc -fsyntax-only -I"$TOP" api.c'
 
 # 10^6 take 9 s of a CPU here; of a busy one's time others have a part, too
-PATHS=100000 SECONDS_MOST=2
+PATHS=50000 SECONDS_MOST=1
 [ -z "$VFTR_LONG" ] || PATHS=1000000 SECONDS_MOST=20
 export PATHS SECONDS_MOST
 test_expect "$PATHS call paths are read by vftr.py in $SECONDS_MOST s of a CPU, and made a database" '
