@@ -120,6 +120,49 @@ write_gcc() {
 	chmod +x gcc/gcc
 }
 
+# kept: how many programs and objects are
+kept() {
+	ls build/t/compiled | grep -vc "[.]files$"
+}
+
+test_expect 'an object is kept, of one source; of two none is' '
+	rm -rf build a && mkdir build
+	echo "int main(void) { return 7; }" >tree/a.c
+	echo "int other;" >tree/b.c
+	is 1 "$(compiled -c "$PWD/tree/a.c")"
+	gcc a -o linked -x none
+	status_of 7 ./linked
+	is 1 "$(compiled -c "$PWD/tree/a.c")"
+	refuse compiled -c "$PWD/tree/a.c" "$PWD/tree/b.c" 2>said
+	is 1 "$(kept)"
+	rm tree/b.c'
+
+test_if 'command -v clang' 'no clang' 'what clang compiles is kept, and anew when a header has changed' '
+	rm -rf build && mkdir build
+	echo "#include \"a.h\"
+int main(void) { return VALUE; }" >tree/a.c
+	for value in 3 3 4; do
+		echo "#define VALUE $value" >tree/a.h
+		cached clang
+		status_of $value ./a
+	done
+	is 2 "$(kept)"'
+
+test_if 'command -v gfortran' 'no gfortran' 'Fortran is kept, but for what includes files' '
+	rm -rf build && mkdir build
+	for value in 3 3 4; do
+		echo "call exit($value)
+end" >tree/a.f90
+		T=$PWD/tree BUILD=$PWD/build "$TOP/t/lib/cached" gfortran "$PWD/tree/a.f90" -o a
+		status_of $value ./a
+	done
+	is 2 "$(kept)"
+	echo "call exit(5)" >tree/a.inc
+	printf "  INCLUDE \"%s\"\nend\n" "$PWD/tree/a.inc" >tree/a.f90
+	T=$PWD/tree BUILD=$PWD/build "$TOP/t/lib/cached" gfortran "$PWD/tree/a.f90" -o a
+	status_of 5 ./a
+	is 2 "$(kept)"'
+
 test_expect 'text that moves from a header to the next is noticed' '
 	echo "#include \"a.h\"
 #include \"b.h\"
