@@ -16,21 +16,26 @@ exact() {
 	exclusive_sums_up "${program##*/}_all.json"
 }
 
+# compiled COMPILER OUT SOURCE OPTION...: an object, which several rows link
+compiled() {
+	compiled_cc=$1 compiled_out=$2 compiled_source=$3
+	shift 3
+	"$T/lib/cached" "$compiled_cc" "$@" -I"$TOP/libhook" -finstrument-functions -c -o "$compiled_out" "$compiled_source"
+}
+
 test_cc() {
 	c=$1
 	for pie in -pie -no-pie; do
 		case $pie in -pie) code=-fPIE ;; *) code=-fno-pie ;; esac
 		test_expect "$c, C, $pie, linked" "
-			TEST_CC=$c TEST_FLAGS='-g -O1 $code $pie'
-			cc_traced $BIN/count \$T/hook/app-count.c
+			compiled $c $BIN/count.o $T/hook/app-count.c -g -O1 $code
+			$c $pie -o $BIN/count $BIN/count.o -pthread -lm $(test_link vftrace)
 			exact $BIN/count"
 		test_expect "$c, C, $pie, preloaded" "
-			TEST_CC=$c TEST_FLAGS='-g -O1 $code $pie'
-			cc_plain $BIN/count \$T/hook/app-count.c
+			$c $pie -o $BIN/count $BIN/count.o -pthread -lm
 			exact $BIN/count --preload"
 		test_expect "$c, C, $pie, static archive" "
-			$c -g -O1 $code $pie -finstrument-functions -o $BIN/count \$T/hook/app-count.c \
-				$LIB/libvftrace.a -pthread -ldl
+			$c $pie -o $BIN/count $BIN/count.o $LIB/libvftrace.a -pthread -ldl
 			exact $BIN/count"
 	done
 	for level in 0 2 3; do
@@ -44,38 +49,16 @@ test_cc() {
 test_cxx() {
 	c=$1
 	test_expect "$c, C++ with exceptions, linked" "
-		TEST_CXX=$c
-		cxx_traced $BIN/countpp \$T/hook/app-count.cpp
+		compiled $c $BIN/countpp-$c.o $T/hook/app-count.cpp $TEST_FLAGS
+		$c -o $BIN/countpp $BIN/countpp-$c.o -pthread $(test_link vftrace)
 		exact $BIN/countpp"
 	test_expect "$c, C++ with exceptions, preloaded, -O2, not PIE" "
-		$c -g -O2 -fno-pie -no-pie -finstrument-functions -o $BIN/countpp \$T/hook/app-count.cpp
+		\$T/lib/cached $c -g -O2 -fno-pie -no-pie -finstrument-functions -o $BIN/countpp \$T/hook/app-count.cpp
 		exact $BIN/countpp --preload"
 	test_expect "$c, C++ with exceptions, static archive" "
-		$c -g -O1 -finstrument-functions -o $BIN/countpp \$T/hook/app-count.cpp \
-			$LIB/libvftrace.a -pthread -ldl
+		$c -o $BIN/countpp $BIN/countpp-$c.o $LIB/libvftrace.a -pthread -ldl
 		exact $BIN/countpp"
 }
-
-# Whoever linked the C++ library in throws by its own functions, which we do not see: clang's
-# programs, which call no hooks then, keep the calls of each function, not their paths.
-linked_in='-static-libstdc++ -static-libgcc'
-test_if "echo 'int main() {}' | g++ $linked_in -x c++ -" 'no libstdc++.a' \
-	"g++, C++ with exceptions, $linked_in" "
-	cxx_traced $BIN/countpp $linked_in \$T/hook/app-count.cpp
-	exact $BIN/countpp"
-test_if "echo 'int main() {}' | clang++ $linked_in -x c++ -" 'no clang++, or no libstdc++.a' \
-	"clang++, C++ with exceptions, $linked_in" "
-	TEST_CXX=clang++
-	cxx_traced $BIN/countpp $linked_in \$T/hook/app-count.cpp
-	rm -f counts
-	traced -q -- $BIN/countpp counts 3
-	is \$(awk '{ n += \$1 } END { print n }' counts) \
-		\$(json countpp_all.json '[.stacks[].calls] | add') calls"
-test_if "echo 'int main() {}' | g++ -static-libstdc++ -x c++ -" 'no libstdc++.a' \
-	'-static-libstdc++ with libvftrace-static.a' "
-	g++ -g -O1 -finstrument-functions -static-libstdc++ -o $BIN/countpp \$T/hook/app-count.cpp \
-		$LIB/libvftrace-static.a -pthread -ldl
-	exact $BIN/countpp"
 
 for c in gcc clang; do
 	if command -v $c >/dev/null; then test_cc $c; else test_skip "$c" "no $c"; fi
@@ -84,12 +67,31 @@ for c in g++ clang++; do
 	if command -v $c >/dev/null; then test_cxx $c; else test_skip "$c" "no $c"; fi
 done
 
-build_fortran='gcc -g -O1 -c -o counter-f.o $T/hook/app-counter-f.c'
+# Whoever linked the C++ library in throws by its own functions, which we do not see: clang's
+# programs, which call no hooks then, keep the calls of each function, not their paths.
+linked_in='-static-libstdc++ -static-libgcc'
+test_if "echo 'int main() {}' | g++ $linked_in -x c++ -" 'no libstdc++.a' \
+	"g++, C++ with exceptions, $linked_in" "
+	g++ $linked_in -o $BIN/countpp $BIN/countpp-g++.o -pthread $(test_link vftrace)
+	exact $BIN/countpp"
+test_if "echo 'int main() {}' | clang++ $linked_in -x c++ -" 'no clang++, or no libstdc++.a' \
+	"clang++, C++ with exceptions, $linked_in" "
+	clang++ $linked_in -o $BIN/countpp $BIN/countpp-clang++.o -pthread $(test_link vftrace)
+	rm -f counts
+	traced -q -- $BIN/countpp counts 3
+	is \$(awk '{ n += \$1 } END { print n }' counts) \
+		\$(json countpp_all.json '[.stacks[].calls] | add') calls"
+test_if "echo 'int main() {}' | g++ -static-libstdc++ -x c++ -" 'no libstdc++.a' \
+	'-static-libstdc++ with libvftrace-static.a' "
+	g++ -static-libstdc++ -o $BIN/countpp $BIN/countpp-g++.o $LIB/libvftrace-static.a -pthread -ldl
+	exact $BIN/countpp"
+
+build_fortran='$T/lib/cached gcc -g -O1 -c -o counter-f.o $T/hook/app-counter-f.c'
 for flags in '-O1' '-O2 -fno-pie -no-pie'; do
 	test_if 'command -v gfortran' 'no gfortran' "Fortran, $flags, linked" "
 		$build_fortran
-		TEST_FLAGS='-g $flags'
-		fc_traced $BIN/countf \$T/hook/app-count.f90 counter-f.o
+		\$T/lib/cached gfortran -g $flags -finstrument-functions -c -o countf.o \$T/hook/app-count.f90
+		gfortran $flags -o $BIN/countf countf.o counter-f.o $(test_link vftrace)
 		exact $BIN/countf"
 done
 test_if 'echo "int main(void) { return 0; }" | gcc -fsanitize=address -x c - && ./a.out' 'no address sanitizer' \
@@ -99,7 +101,8 @@ test_if 'echo "int main(void) { return 0; }" | gcc -fsanitize=address -x c - && 
 
 test_if 'command -v gfortran' 'no gfortran' 'Fortran, preloaded' "
 	$build_fortran
-	gfortran -g -O1 -finstrument-functions -o $BIN/countf \$T/hook/app-count.f90 counter-f.o
+	\$T/lib/cached gfortran -g -O1 -finstrument-functions -c -o countf.o \$T/hook/app-count.f90
+	gfortran -o $BIN/countf countf.o counter-f.o
 	exact $BIN/countf --preload"
 
 test_expect 'a program of no calls at all has an empty profile' "
@@ -109,7 +112,7 @@ test_expect 'a program of no calls at all has an empty profile' "
 	traced -q --preload -- $BIN/none"
 
 test_expect 'names of C++ are readable' "
-	cxx_traced $BIN/countpp \$T/hook/app-count.cpp
+	g++ -o $BIN/countpp $BIN/countpp-g++.o -pthread $(test_link vftrace)
 	traced -q -- $BIN/countpp counts
 	json countpp_all.json '.stacks[].path' >paths
 	has paths 'deep::thrower'
@@ -133,10 +136,12 @@ for c in g++ clang++; do
 done
 
 test_expect "fully static program, with jumps linked to the other archive: a link error, no crash" '
-	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/hook/app-static.c" "$LIB/libvftrace-static.a"
+	compiled gcc static.o "$T/hook/app-static.c" -g -O1
+	gcc -static -o "$BIN/static" static.o "$LIB/libvftrace-static.a"
 	exact "$BIN/static"
-	gcc -g -O1 -static -finstrument-functions -o "$BIN/static" "$T/hook/app-static.c" "$LIB/libvftrace.a"
+	gcc -static -o "$BIN/static" static.o "$LIB/libvftrace.a"
 	exact "$BIN/static"
-	refuse gcc -g -O1 -static -finstrument-functions -o "$BIN/jumps" "$T/hook/app-count.c" "$LIB/libvftrace.a"'
+	compiled gcc jumps.o "$T/hook/app-count.c" -g -O1
+	refuse gcc -static -o "$BIN/jumps" jumps.o "$LIB/libvftrace.a"'
 
 done_testing

@@ -23,24 +23,26 @@ exact() {
 for how in '-O0' '-O1 -fno-pie -no-pie' '-O2' '-O3 -flto -fuse-ld=lld'; do
 	test_if "echo 'int main() {}' | clang $how -x c -" "clang $how does not link" \
 		"C, $how: each path has its calls, preloaded and linked" "
-		clang -g $how -fno-inline $SLEDS -o $BIN/count \$T/hook/app-count.c -pthread -lm
+		\$T/lib/cached clang -g $how -fno-inline $SLEDS -c -o count.o \$T/hook/app-count.c
+		clang $how $SLEDS -o $BIN/count count.o -pthread -lm
 		exact $BIN/count --preload
-		clang -g $how -fno-inline $SLEDS -o $BIN/count \$T/hook/app-count.c -pthread -lm \$(test_link vftrace)
+		clang $how $SLEDS -o $BIN/count count.o -pthread -lm \$(test_link vftrace)
 		exact $BIN/count"
 done
 
 test_if 'command -v clang++' 'no clang++' 'C++ with exceptions: each path has its calls' "
 	for how in -O1 -O2; do
-		clang++ -g \$how $SLEDS -o $BIN/countpp \$T/hook/app-count.cpp -pthread
+		\$T/lib/cached clang++ -g \$how $SLEDS -c -o countpp.o \$T/hook/app-count.cpp
+		clang++ $SLEDS -o $BIN/countpp countpp.o -pthread
 		exact $BIN/countpp --preload
-		clang++ -g \$how $SLEDS -o $BIN/countpp \$T/hook/app-count.cpp -pthread \$(test_link vftrace)
+		clang++ $SLEDS -o $BIN/countpp countpp.o -pthread \$(test_link vftrace)
 		exact $BIN/countpp
 	done"
 
 test_expect 'a program linked with -static, and one that was stripped' "
-	clang -g -O1 -static $SLEDS -Wl,-u,vftrace_version -o $BIN/static \$T/hook/app-static.c $LIB/libvftrace-static.a
+	\$T/lib/cached clang -g -O1 -static $SLEDS -Wl,-u,vftrace_version -o $BIN/static \$T/hook/app-static.c $LIB/libvftrace-static.a
 	exact $BIN/static
-	clang -g -O1 -fno-inline $SLEDS -Wl,-E -o $BIN/count \$T/hook/app-count.c -pthread -lm
+	\$T/lib/cached clang -g -O1 -fno-inline $SLEDS -Wl,-E -o $BIN/count \$T/hook/app-count.c -pthread -lm
 	strip $BIN/count
 	rm -f counts count_*
 	traced -q --preload -- $BIN/count counts 3
@@ -48,7 +50,7 @@ test_expect 'a program linked with -static, and one that was stripped' "
 
 # built OPTION...: app-sleds
 built() {
-	clang -O2 -g -Wno-psabi $SLEDS "$@" -o "$BIN/sleds" "$T/hook/app-sleds.c" -pthread
+	"$T/lib/cached" clang -O2 -g -Wno-psabi $SLEDS "$@" -o "$BIN/sleds" "$T/hook/app-sleds.c" -pthread
 	"$BIN/sleds" 3000 >plain 2>state
 	is unchanged "$(cat state)"
 }
@@ -101,7 +103,7 @@ test_if 'grep -q -w avx512f /proc/cpuinfo' 'no AVX-512' 'the same of vectors of 
 
 test_expect 'functions that end in a conditional jump, and those that use all registers, are not harmed' '
 	for how in -O2 -Os -Oz "-O2 -mretpoline" "-O2 -mgeneral-regs-only -DGENERAL_REGISTERS"; do
-		clang $how $SLEDS -o "$BIN/registers" "$T/hook/app-sled-registers.c"
+		"$T/lib/cached" clang $how $SLEDS -o "$BIN/registers" "$T/hook/app-sled-registers.c"
 		"$BIN/registers" >plain
 		for key in shm.when_full=drop clock.source=raw; do
 			rm -f registers_*
@@ -115,8 +117,8 @@ test_expect 'functions that end in a conditional jump, and those that use all re
 
 test_expect 'what is called in pauses is left out, and nothing else' '
 	# at -O1 and above a call in the place of a return is below the caller
-	clang -O0 $SLEDS -I"$TOP/libhook" -o "$BIN/regions" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
-	gcc -O0 -finstrument-functions -I"$TOP/libhook" -o "$BIN/hooked" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
+	"$T/lib/cached" clang -O0 $SLEDS -I"$TOP/libhook" -o "$BIN/regions" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
+	"$T/lib/cached" gcc -O0 -finstrument-functions -I"$TOP/libhook" -o "$BIN/hooked" "$T/hook/app-regions.c" -pthread $(test_link vftrace)
 	for what in across region-in-pause "deep 300"; do
 		traced -q -- "$BIN/regions" $what
 		traced -q -- "$BIN/hooked" $what
@@ -177,7 +179,7 @@ test_expect 'where the system refuses to have code changed, the program is sampl
 
 test_expect 'a map of begins alone, or of ends alone: no function is recorded' '
 	for bundle in function-entry function-exit; do
-		clang -O2 -Wno-psabi -fxray-instrumentation-bundle=$bundle $SLEDS -o "$BIN/half" "$T/hook/app-sleds.c" -pthread
+		"$T/lib/cached" clang -O2 -Wno-psabi -fxray-instrumentation-bundle=$bundle $SLEDS -o "$BIN/half" "$T/hook/app-sleds.c" -pthread
 		traced -q --preload -- "$BIN/half" 10 >out 2>state
 		cat state
 		[ "$(cat state)" != changed ]
