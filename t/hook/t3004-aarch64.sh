@@ -12,11 +12,14 @@ aarch64-linux-gnu-gcc -static -pthread -o can can.c -lm 2>/dev/null ||
 
 test_expect 'the hook library compiles without a warning' '
 	mkdir obj
+	# where the build has ccache, what has not changed is not compiled again
+	ccache=$(command -v ccache) || :
 	for f in "$TOP"/libhook/*.c "$TOP"/libhook/*/*.c "$TOP"/shm/segment.c "$TOP"/shm/runtime-dir.c \
 		"$TOP"/shm/killpoint.c; do
-		aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -DVFTR_VERSION="\"0\"" \
+		folder=${f%/*}
+		$ccache aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE= -I"$TOP" -DVFTR_VERSION="\"0\"" \
 			-DVFTR_BINDIR="\"/usr/bin\"" -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC \
-			-ftls-model=initial-exec -fvisibility=hidden -c "$f" -o obj/"$(echo "${f#"$TOP"/}" | tr / -)".o
+			-ftls-model=initial-exec -fvisibility=hidden -c "$f" -o "obj/${folder##*/}-${f##*/}.o"
 	done
 	rm obj/libhook-interpose.c.o
 	aarch64-linux-gnu-ar rcs libvftrace.a obj/*.o'
