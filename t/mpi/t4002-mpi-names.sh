@@ -27,17 +27,24 @@ recorder() {
 	ar rcs librec.a recorder.o mpi_name.o "$BUILD/mpi/$1"/*.o "$BUILD/mpi/$1"/*/*.o
 }
 
-# build MPI LANGUAGE OUT FLAG...: before the library, as users do; --as-needed as some gcc do
+# build MPI LANGUAGE OUT OBJECT FLAG...: before the library, as users do; --as-needed as some gcc do. OBJECT
+# is compiled for the first program that needs it.
 build() {
 	b_mpi=$1
 	b_language=$2
 	b_out=$3
-	shift 3
+	b_object=$b_language-$4.o
+	shift 4
+	[ "$b_object" != "$b_language-abort.o" ] || b_flags='-DTHREADS -DABORT'
 	case $b_language in
-	c) "mpicc.$b_mpi" -Wno-stringop-overflow -o "$b_out" "$T/mpi/program/app-mpi-bindings.c" -Wl,--as-needed "$@" ;;
-	*) "mpif90.$b_mpi" -cpp "-D$b_language" -fallow-argument-mismatch -w -J. -o "$b_out" \
-		"$T/mpi/program/app-mpi-bindings.f90" -Wl,--as-needed "$@" ;;
+	c) b_compiler=mpicc.$b_mpi
+		[ -e "$b_object" ] || "$T/lib/cached" $b_compiler -Wno-stringop-overflow $b_flags -c -o "$b_object" \
+			"$T/mpi/program/app-mpi-bindings.c" ;;
+	*) b_compiler=mpif90.$b_mpi
+		[ -e "$b_object" ] || "$T/lib/cached" $b_compiler -cpp "-D$b_language" -fallow-argument-mismatch -w \
+			$b_flags -c -o "$b_object" "$T/mpi/program/app-mpi-bindings.f90" ;;
 	esac
+	"$b_compiler" -o "$b_out" "$b_object" -Wl,--as-needed "$@"
 }
 
 # job MPI RANKS PROGRAM: leaves rec.PID files; PRELOAD is preloaded in the ranks only
@@ -49,16 +56,41 @@ job() {
 # recorded RANKS: every rank recorded the sequence, and its rank once
 recorded() {
 	is "$1" "$(ls rec.* | wc -l)" "files"
-	for r in $(seq 0 $(($1 - 1))); do
-		is 1 "$(grep -lx "rank $r of $1" rec.* | wc -l)" "rank $r"
-	done
-	for f in rec.*; do
-		sed -n 's/^+MPI_//p' "$f" | paste -sd' ' >got
-		sequence | paste -sd' ' | diff - got
-		# nothing is inside of anything: each enter is followed by its exit
-		is "" "$(grep -v '^rank' "$f" | paste - - | sed 's/+\(.*\)	-\1$//' | tr -d '\n')"
-		is "+MPI_Init rank -MPI_Init" "$(head -n 3 "$f" | sed 's/^rank.*/rank/' | paste -sd' ')"
-	done
+	# nothing is inside of anything: each enter is followed by its exit; the rank is told in MPI_Init
+	awk -v ranks="$1" -v sequence="$(sequence | paste -sd' ')" '
+		function end(	i) {
+			if (file == "")
+				return
+			if (sequence != got)
+				wrong("calls" got)
+			if (inside != "" || first != " +MPI_Init rank -MPI_Init")
+				wrong("inside " inside ", first" first)
+		}
+		function wrong(what) { print file ": " what; bad = 1 }
+		BEGIN { gsub(/ +/, " ", sequence); sub(/^ */, " ", sequence); sub(/ $/, "", sequence) }
+		FNR == 1 { end(); file = FILENAME; got = inside = first = "" }
+		FNR <= 3 { first = first " " $1 }
+		/^rank/ {
+			if ($0 != "rank " $2 " of " ranks || $2 !~ /^[0-9]+$/ || $2 >= ranks || seen[$2]++)
+				wrong($0)
+			next
+		}
+		/^[+]/ {
+			if (inside != "")
+				wrong($0 " in " inside)
+			inside = substr($0, 2)
+			got = got " " substr($0, 6)
+			next
+		}
+		$0 != "-" inside { wrong($0 " ends " inside) }
+		{ inside = "" }
+		END {
+			end()
+			for (r = 0; r < ranks; r++)
+				if (seen[r] != 1)
+					wrong("rank " r)
+			exit bad
+		}' rec.*
 }
 
 languages='c MPIFH USE_MPI F08'
@@ -69,7 +101,7 @@ for mpi in $mpis; do
 	for language in $languages; do
 		has_it="[ $language = c ] || command -v mpif90.$mpi"
 		test_if "$has_it" "no mpif90.$mpi" "$mpi, $language: linked" "
-			build $mpi $language linked -L. -lrec -Wl,-rpath,\"\$PWD\"
+			build $mpi $language linked whole -L. -lrec -Wl,-rpath,\"\$PWD\"
 			job $mpi 2 ./linked >out
 			has out ok
 			recorded 2
@@ -78,21 +110,21 @@ for mpi in $mpis; do
 		case $VFTR_LONG:$language in
 		:MPIFH | :USE_MPI) test_skip "$mpi, $language: linked with the archive" 'in the long form' ;;
 		*) test_if "$has_it" "no mpif90.$mpi" "$mpi, $language: linked with the archive" "
-			build $mpi $language archive librec.a
+			build $mpi $language archive whole librec.a
 			job $mpi 2 ./archive >out
 			has out ok
 			recorded 2
 		" ;;
 		esac
 		test_if "$has_it" "no mpif90.$mpi" "$mpi, $language: preloaded" "
-			build $mpi $language plain
+			build $mpi $language plain whole
 			PRELOAD=\$PWD/librec.so
 			job $mpi 4 ./plain >out
 			has out ok
 			recorded 4
 		"
 		test_if "$has_it" "no mpif90.$mpi" "$mpi, $language: MPI_Init_thread, MPI_Abort and its status" "
-			build $mpi $language abort -DTHREADS -DABORT -L. -lrec -Wl,-rpath,\"\$PWD\"
+			build $mpi $language abort abort -L. -lrec -Wl,-rpath,\"\$PWD\"
 			status_of 7 job $mpi 2 ./abort >out 2>err
 			[ \"\$(cat rec.* | grep -c '^[-+]MPI_Init_thread')\" = 4 ]
 			grep -qx +MPI_Abort rec.*
