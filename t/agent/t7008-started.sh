@@ -186,7 +186,7 @@ test_expect 'an agent beside the program has that of the first process' '
 for mpi in $(mpi_list); do
 	export mpi
 	test_expect "two ranks of $mpi: the command with its launcher; in a step, that of a task" '
-		mpicc_traced $mpi "$BIN/paths" "$T/agent/app-paths.c" -DWITH_MPI
+		mpicc_traced $mpi "$BIN/paths" "$T/agent/app-paths.c" -DWITH_MPI -DFEW
 		limit "$VFTR" run -q --tag mpi=$mpi -o $mpi -- $(mpirun_of $mpi) -np 2 "$BIN/paths" 20
 		is "run $(mpirun_of $mpi) -np 2 $BIN/paths 20" "$(started $mpi/profile.json "\"\(.command_of) \(.command | join(\" \"))\"")"
 		is "1 2 $mpi 1" "$(json $mpi/profile.json "\"\(.agents | length) \(.agents[0].processes) \(.started.tags.mpi) \(.builds | length)\"")"
