@@ -71,7 +71,8 @@ function measure(	i, j, c, seen, l)
 
 BEGIN {
 	layout()
-	for (seed = 1; seed < 20000; seed++) {
+	# none before it gives one, which takes 4 s to find out
+	for (seed = 4841; seed < 20000; seed++) {
 		grow(seed)
 		measure()
 		if (paths[0] >= 4500 && paths[0] <= 6000 && total[0] >= 50000 &&
