@@ -191,11 +191,13 @@ static void destructors(void)
 }
 
 /* allocates and frees at random in 8 threads, with each other's blocks */
+static int storm_rounds; /* $STORMS */
+
 static void *storm(void *arg)
 {
 	unsigned seed = (unsigned)(uintptr_t)arg + 1;
 
-	for (int i = 0; i < 200000; i++) {
+	for (int i = 0; i < storm_rounds; i++) {
 		const unsigned at = rand_r(&seed) % 1000;
 		const size_t size = rand_r(&seed) % 16 ? rand_r(&seed) % 2000 : 70 * KIB;
 		void *p = malloc(size), *old;
@@ -215,6 +217,7 @@ static void storms(void)
 {
 	pthread_t t[8];
 
+	storm_rounds = getenv("STORMS") ? atoi(getenv("STORMS")) : 200000;
 	for (uintptr_t i = 0; i < 8; i++)
 		pthread_create(&t[i], NULL, storm, (void *)i);
 	for (int i = 0; i < 8; i++)

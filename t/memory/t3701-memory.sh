@@ -6,8 +6,8 @@ need jq
 need_built "$AGENT" "$LIB/libvftrace.so" "$LIB/libvftrace-memory.so"
 
 # memory NAME: with and without hooks
-$TEST_CC -O1 -g -Wall -fno-builtin -finstrument-functions -o "$BIN/memory" "$T/memory/app-memory.c" -pthread &&
-	$TEST_CC -O1 -g -Wall -fno-builtin -o "$BIN/plain" "$T/memory/app-memory.c" -pthread ||
+"$T/lib/cached" $TEST_CC -O1 -g -Wall -fno-builtin -finstrument-functions -o "$BIN/memory" "$T/memory/app-memory.c" -pthread &&
+	"$T/lib/cached" $TEST_CC -O1 -g -Wall -fno-builtin -o "$BIN/plain" "$T/memory/app-memory.c" -pthread ||
 	{ echo 'Bail out! app-memory.c does not build'; exit 1; }
 
 MIB=1048576
@@ -22,12 +22,15 @@ memory_of() {
 
 # at FILE FUNCTION KEY=VALUE...: what the row of this function has
 at() {
-	row=$(jq -c --arg f "$2" '.memory[] | select(.function == $f)' "$1")
-	is 1 "$(printf '%s\n' "$row" | grep -c .)" "rows of $2"
+	at_file=$1 at_function=$2
 	shift 2
+	at_wanted=
 	for pair; do
-		is "${pair#*=}" "$(printf '%s\n' "$row" | jq -r ".${pair%%=*}")" "${pair%%=*}"
+		at_wanted="$at_wanted $pair"
 	done
+	is "1$at_wanted" "$(jq -r --arg f "$at_function" --arg wanted "$at_wanted" '[.memory[] | select(.function == $f)] as $rows |
+		([$wanted | splits(" +") | select(. != "") | split("=")[0] | . as $key | "\($key)=\($rows[0][$key])"]) as $got |
+		"\($rows | length) \($got | join(" "))"' "$at_file")" "rows of $at_function, and what it has"
 }
 
 test_expect 'large blocks: allocations, bytes, leaks, and who had what at the peak' '
@@ -62,10 +65,12 @@ test_expect 'small blocks, each recorded: nothing is estimated' '
 		bytes_error=0 live_bytes=0 frees=200000 largest=1100
 '
 
-# By chance 15 or fewer of 20 are right within their interval once in 3000 times, if 95 of 100 are;
-# the mean of all is further away than 4 of its standard deviations once in 16000 times.
-test_expect 'samples of small blocks: what 20 runs say is right within what they say' '
-	for i in $(seq 20); do
+# By chance 15 or fewer of 20, or 5 or fewer of 10, are right within their interval once in 3000, or 16000,
+# times, if 95 of 100 are; the mean of all is further away than 4 of its standard deviations once in 16000 times.
+runs=10 right=5
+[ -z "$VFTR_LONG" ] || runs=20 right=15
+test_expect "samples of small blocks: what $runs runs say is right within what they say" '
+	for i in $(seq $runs); do
 		memory_of memory small
 		jq -c ".memory[] | select(.function == \"small_ones\") |
 			{is: .bytes, error: .bytes_error, right: 119919900}" memory_all.json >>bytes
@@ -74,7 +79,7 @@ test_expect 'samples of small blocks: what 20 runs say is right within what they
 			{is: .live_bytes, error: .live_error, right: 30000000}" memory_all.json >>live
 	done
 	for what in bytes live; do
-		jq -es "length == 20 and (map(select((.is - .right | fabs) <= .error)) | length) > 15 and
+		jq -es "length == $runs and (map(select((.is - .right | fabs) <= .error)) | length) > $right and
 			(map(.is - .right) | add | fabs) <
 			4 * (map(.error / 1.96 | . * .) | add | sqrt)" $what || { cat $what >&2; false; }
 	done
@@ -125,6 +130,7 @@ test_expect 'what a program had when it was killed' '
 '
 
 test_expect '8 threads allocate and free each other'"'"'s blocks at random: nothing stays' '
+	[ -n "$VFTR_LONG" ] || export STORMS=60000
 	memory_of memory storms
 	is "0 0" "$(jq -r ".memory_ranks[0] | \"\(.live_bytes) \(.not_followed)\"" memory_all.json)"
 	is "" "$(jq -r ".memory[] | select(.live_blocks != 0) | .path" memory_all.json)"
@@ -163,6 +169,7 @@ test_expect 'without the key nothing is preloaded, and there are no tables' '
 '
 
 test_expect 'the library without the key, without libvftrace, and without an agent' '
+	export STORMS=20000
 	traced -q --preload -- env LD_PRELOAD="$LIB/libvftrace.so $LIB/libvftrace-memory.so" "$BIN/memory" storms
 	is null "$(jq -c .memory memory_all.json)"
 	LD_PRELOAD=$LIB/libvftrace-memory.so "$BIN/plain" storms
