@@ -38,14 +38,14 @@ together 1 plain 2 400
 untraced=$(cut -d' ' -f1 out.1)
 
 export BIN
-in_one='for i in 1 2 3 4; do "$BIN/accessors" 150 700 >out.$i & done; wait'
+in_one='for i in 1 2 3 4; do "$BIN/accessors" 80 700 >out.$i & done; wait'
 
 test_expect 'four processes on one CPU: what costs too much of their CPU time goes off' '
 	bounded -k overhead.budget_percent=10 -- taskset -c "$cpu" sh -c "$in_one"
 	[ "$(off)" -ge 3 ]
 	jq -e "[.switched_off[].processes] | max == 4" $ALL
 	# all calls are there, recorded or counted
-	is 39321600 "$(json $ALL "([.stacks[] | select(.function != \"init\" and
+	is $((4 * 80 * 65536)) "$(json $ALL "([.stacks[] | select(.function != \"init\" and
 		.function != \"main\" and .function != \"step\") | .calls] | add) +
 		([.switched_off[].calls] | add)")"'
 
@@ -67,7 +67,7 @@ test_expect 'where nothing is too much, it says so' '
 	has accessors_all.log "No function was switched off: overhead.budget_percent is 100."'
 
 test_expect 'where nothing may go, it says so' '
-	bounded -k overhead.budget_percent=1 -k overhead.keep=. -- "$BIN/accessors" 200 200 >out.1
+	bounded -k overhead.budget_percent=1 -k overhead.keep=. -- "$BIN/accessors" 100 200 >out.1
 	is 0 "$(off)"
 	has accessors_all.log "overhead.budget_percent: in the end tracing still cost more"'
 
