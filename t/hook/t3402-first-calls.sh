@@ -63,12 +63,13 @@ if (eval "$steps") >/dev/null; then
 	gcc $TEST_FLAGS -finstrument-functions -no-pie -o "$BIN/stepped" "$T/hook/app-left.c" \
 		"$LIB/libvftrace.a" -ldl -lpthread
 fi
-stride=13
+stride=31
 [ -z "$VFTR_LONG" ] || { stride=1; TEST_COMMAND_SECONDS=500; }
 
 # step FUNCTION STEP [AGENT OPTION...]
 step() {
-	address=$(nm "$BIN/stepped" | awk -v f="$1" '$3 == f { print $1 }')
+	[ -s symbols ] || nm "$BIN/stepped" >symbols
+	address=$(awk -v f="$1" '$3 == f { print $1 }' symbols)
 	skip=$2
 	shift 2
 	rm -f stepped_*
