@@ -83,17 +83,17 @@ share() {
 # Two thirds, by the work; a machine whose CPUs are wanted by others shifts it.
 test_expect 'a function that becomes a hundred times longer is timed again, and found out' '
 	cc_traced "$BIN/phase" "$T/live/app-phase.c" -O2
-	for longer in 1 3 9; do
+	for longer in 1 3 9 27; do
 		rm -rf phase
-		limit "$VFTR" run -q -o phase -- "$BIN/phase" $((1000 * longer))
+		limit "$VFTR" run -q -o phase -- "$BIN/phase" $((300 * longer))
 		[ "$(estimated phase/profile.json)" -eq 0 ] || [ "$(share phase)" -lt 40 ] ||
 			[ "$(share phase)" -gt 85 ] || break
 	done
 	[ "$(estimated phase/profile.json)" -ge 1 ]
 	[ "$(share phase)" -ge 40 ]
 	[ "$(share phase)" -le 85 ]
-	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"phase\") | .calls] | add")"
-	is $((101000 * 1000 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"other\") | .calls] | add")"'
+	is $((101000 * 300 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"phase\") | .calls] | add")"
+	is $((101000 * 300 * longer)) "$(json phase/profile.json "[.stacks[] | select(.function == \"other\") | .calls] | add")"'
 
 # Calls look four times as long there. The busy ones end by themselves, whatever comes.
 test_if 'command -v taskset' 'no taskset' 'accessors are counted where four programs share a CPU, and no call is lost' '
@@ -118,7 +118,7 @@ test_if 'command -v taskset' 'no taskset' 'accessors are counted where four prog
 test_expect 'with a filter of functions all are timed, unless a number says else' '
 	limit "$VFTR" run -q -N nothing -o hidden -- "$BIN/accessors" 60 100
 	is 0 "$(estimated hidden/profile.json)"
-	limit "$VFTR" run -q -N nothing -k overhead.count_tiny=10 -o counted -- "$BIN/accessors" 600 100
+	limit "$VFTR" run -q -N nothing -k overhead.count_tiny=10 -o counted -- "$BIN/accessors" 200 100
 	[ "$(estimated counted/profile.json)" -ge 1 ]'
 
 test_expect 'with null all are timed' '
