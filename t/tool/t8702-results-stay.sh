@@ -19,7 +19,18 @@ int main(int argc, char **argv)
 END
 cc_traced "$BIN/times" times.c || exit 1
 
-# one_of_many I: 100 runs, every fourth one is killed at some moment
+# how many runs there are in one folder, and how many of these end at once
+runs=40 at_once=10
+[ -z "$VFTR_LONG" ] || runs=100 at_once=20
+
+# all_calls PATH JSON...: calls of it in each
+all_calls() {
+	all_path=$1
+	shift
+	jq -r --arg p "$all_path" '[.stacks[] | select((.path | gsub(" < "; "<")) == $p) | .calls] | add // 0' "$@"
+}
+
+# one_of_many I: of $runs, every fourth one is killed at some moment
 one_of_many() {
 	if [ $(($1 % 4)) = 0 ]; then
 		{ limit "$VFTR" run -q -- "$BIN/end" counted 30 "$PWD/count.$1" & } 2>/dev/null
@@ -35,31 +46,27 @@ one_of_many() {
 	fi
 }
 
-test_expect '100 runs in one folder, 8 at once, some killed: 100 complete results' '
+test_expect "$runs runs in one folder, 8 at once, some killed: $runs complete results" '
 	mkdir many && cd many
-	for first in $(seq 1 8 100); do
+	for first in $(seq 1 8 $runs); do
 		for i in $(seq $first $((first + 7))); do
-			[ $i -gt 100 ] || one_of_many $i &
+			[ $i -gt $runs ] || one_of_many $i &
 		done
 		wait
 	done
-	is 100 "$(ls -d vftr-*-2* | wc -l)" folders
-	is 75 "$(cat status.* | grep -cx 0)" "runs that ended well"
-	is 25 "$(cat status.* | grep -cx 137)" "runs that were killed"
+	is $runs "$(ls -d vftr-*-2* | wc -l)" folders
+	is $((3 * runs / 4)) "$(cat status.* | grep -cx 0)" "runs that ended well"
+	is $((runs / 4)) "$(cat status.* | grep -cx 137)" "runs that were killed"
 	# of those that ended well each number of calls is there once
-	for d in vftr-times-2*; do
-		calls_of $d/profile.json "leaf<main<init"
-	done | sort -n >got
-	seq 100 | awk "\$1 % 4" >wanted
+	all_calls "leaf<main<init" vftr-times-2*/profile.json | sort -n >got
+	seq $runs | awk "\$1 % 4" >wanted
 	cmp wanted got
-	for d in vftr-end-2*; do
-		calls_of $d/profile.json "leaf<end_counted<main<init"
-	done | sort -n >got
-	for i in $(seq 4 4 100); do
+	all_calls "leaf<end_counted<main<init" vftr-end-2*/profile.json | sort -n >got
+	for i in $(seq 4 4 $runs); do
 		number_in count.$i
 	done | sort -n >wanted
 	# the program counts before it calls
-	paste wanted got | awk "{ if (\$1 != \$2 && \$1 != \$2 + 1) { print; bad = 1 } } END { exit bad || NR != 25 }"
+	paste wanted got | awk "{ if (\$1 != \$2 && \$1 != \$2 + 1) { print; bad = 1 } } END { exit bad || NR != $runs / 4 }"
 	is "" "$(find . -name "*.tmp*")" "files left"'
 
 test_expect 'under the names of Vftrace what an earlier run has left becomes .old, .old2 ...' '
@@ -111,24 +118,25 @@ test_expect 'a log without a profile beside it is kept, too, if it is older' '
 	traced -q -- "$BIN/times" 5
 	is "log rank" "$(cat times_all.log.old times_3.log.old | xargs)"'
 
-test_expect '20 runs that end at once in one folder: 20 sets, each of one run' '
+test_expect "$at_once runs that end at once in one folder: $at_once sets, each of one run" '
 	mkdir once && cd once
-	for i in $(seq 20); do
+	for i in $(seq $at_once); do
 		traced -q -k sampling.active=true -- "$BIN/times" $i &
 	done
 	wait
-	is 20 "$(ls times_all.json* | wc -l)"
+	is $at_once "$(ls times_all.json* | wc -l)"
+	all_calls "leaf<main<init" times_all.json* >got
+	host=$(hostname | cut -d. -f1)
 	for f in times_all.json*; do
 		n=${f#times_all.json}
-		calls_of $f "leaf<main<init" >>got
-		cp times_$(hostname | cut -d. -f1).vfd$n one.vfd
-		cp times_$(hostname | cut -d. -f1).vfp$n one.vfp
+		cp times_$host.vfd$n one.vfd
+		cp times_$host.vfp$n one.vfp
 		is "$(json $f .run)" "$("$VFTR" dump -j one.vfd | jq -r .run)" "run of the .vfd$n"
 		is "1 call" "$("$VFTR" diff one.vfp one.vfp | grep -c leaf) call"
 		[ -s times_all.log$n ]
-		[ -s times_node_$(hostname | cut -d. -f1).log$n ]
+		[ -s times_node_$host.log$n ]
 	done
-	seq 20 >wanted
+	seq $at_once >wanted
 	sort -n got | cmp - wanted'
 
 # beside MORE...: two agents beside two programs, in one folder at once: 40 calls and 31
