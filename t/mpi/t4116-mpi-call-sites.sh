@@ -22,10 +22,29 @@ found() {
 
 # found_by_offset JSON DEBUG: where frames are call@MODULE+0xOFFSET, and DEBUG.MODULE knows its lines
 found_by_offset() {
-	found "$1" | while read -r function at calls; do
-		line=$(addr2line -e "$2.${at%+*}" "${at#*+}" | sed 's/.*\///; s/ .*//')
-		echo "$function $line $calls"
-	done | awk '{ n[$1 " " $2] += $3 } END { for (k in n) print k, n[k] }' | sort
+	found "$1" | awk -v debug="$2" '{
+			split($2, at, "+")
+			offsets[at[1]] = offsets[at[1]] " " at[2]
+			i = ++count[at[1]]
+			name[at[1], i] = $1
+			calls[at[1], i] = $3
+		}
+		END {
+			for (module in offsets) {
+				i = 0
+				command = "addr2line -e " debug "." module offsets[module]
+				while ((command | getline line) > 0) {
+					sub(/.*\//, "", line)
+					sub(/ .*/, "", line)
+					i++
+					n[name[module, i] " " line] += calls[module, i]
+				}
+				if (i != count[module])
+					print module, "has", count[module], "places, of which addr2line knows", i
+			}
+			for (k in n)
+				print k, n[k]
+		}' | sort
 }
 
 # all_have_a_site JSON: no call of MPI is left without
@@ -74,9 +93,10 @@ step() {
 
 for mpi in $mpis; do
 	# the test reads no other debug information than that of its own programs
+	# in the short form each kind of handler at one call, and each call by two kinds
 	test_expect "$mpi: counts by line are those of the program: threads, a library, callbacks, a child of fork" "
 		for part in '-o sites-$mpi -pthread' '-o sites-$mpi.so -shared -fPIC -DLIBRARY'; do
-			mpicc.$mpi \$TEST_FLAGS -g -Wall -Wno-cast-function-type -rdynamic \
+			\$T/lib/cached mpicc.$mpi \$TEST_FLAGS -g -Wall -Wno-cast-function-type -rdynamic \
 				\"\$T/mpi/sites/app-mpi-sites.c\" \$part -ldl
 		done
 		sites $mpi ./sites-$mpi ./sites-$mpi.so
@@ -117,21 +137,21 @@ for mpi in $mpis; do
 		found sites_all.json | diff expected -
 	"
 	test_if "$steps" 'x86-64 only' "$mpi: a signal after each instruction before a call, whose handler calls MPI" "
-		mpicc.$mpi \$TEST_FLAGS -g -no-pie -o steps-$mpi \"\$T/mpi/sites/app-mpi-site-steps.c\" \
+		\$T/lib/cached mpicc.$mpi \$TEST_FLAGS -g -no-pie -o steps-$mpi \"\$T/mpi/sites/app-mpi-site-steps.c\" \
 			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm
 		step $mpi calls same
-		step $mpi calls other
+		[ ! '$VFTR_LONG' ] || step $mpi calls other
 	"
 	test_if "$steps" 'x86-64 only' "$mpi: the same on a stack of its own, above that of the thread" "
-		step $mpi above same
+		[ ! '$VFTR_LONG' ] || step $mpi above same
 		step $mpi above other
 	"
 	test_if "$steps" 'x86-64 only' "$mpi: one that leaves by a jump of which we are not told" "
 		step $mpi jumps same
-		step $mpi jumps other
+		[ ! '$VFTR_LONG' ] || step $mpi jumps other
 	"
 	test_if "$steps" 'x86-64 only' "$mpi: one that forks, and the child goes on in the call" "
-		step $mpi forks same
+		[ ! '$VFTR_LONG' ] || step $mpi forks same
 		step $mpi forks other
 	"
 	test_if "$steps" 'x86-64 only' "$mpi: with a library that lies below the address to which it is linked" "
@@ -147,7 +167,7 @@ for mpi in $mpis; do
 		found sites_all.json | grep 'MPI_Initialized app-mpi-prelinked.c:[0-9]* 1'
 	"
 	test_expect "$mpi: linked with the static library" "
-		mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
+		\$T/lib/cached mpicc.$mpi \$TEST_FLAGS -g -rdynamic -o static-$mpi \"\$T/mpi/sites/app-mpi-sites.c\" \
 			\"\$LIB/libvftrace-$mpi.a\" -pthread -ldl -lm
 		rm -f said.*
 		traced -q -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./static-$mpi said. ./sites-$mpi.so 100
@@ -184,7 +204,7 @@ for mpi in $mpis; do
 		cat known.[0-9]* | awk '{ n[\$2] += \$1 } END { for (p in n) if (n[p]) print n[p], p }' | sort | diff - found
 	"
 	test_if "command -v mpif90.$mpi" "no Fortran for $mpi" "$mpi: Fortran's lines are counted" "
-		mpif90.$mpi \$TEST_FLAGS -g -cpp -ffree-line-length-none -o fsites-$mpi \"\$T/mpi/sites/app-mpi-sites.f90\"
+		\$T/lib/cached mpif90.$mpi \$TEST_FLAGS -g -cpp -ffree-line-length-none -o fsites-$mpi \"\$T/mpi/sites/app-mpi-sites.f90\"
 		rm -f said.* sites_all.json
 		traced -q --preload -k profile.sample=0 -k outfile_basename=sites -- $(mpirun_of $mpi) -np 2 ./fsites-$mpi
 		said >expected
@@ -200,8 +220,9 @@ done
 forked_at() {
 	rm -f fork-stepped_all.json
 	traced -q -k mpi.call_sites=on -- "$BIN/fork-stepped" "$1" >&2
-	jq "[.stacks[] | select(.path | startswith(\"MPI_Comm_rank<\")) | .calls] | add" fork-stepped_all.json
-	jq -e "all(.stacks[]; .path | [scan(\"MPI_Comm_rank\")] | length < 2)" fork-stepped_all.json >&2
+	jq "if all(.stacks[]; .path | [scan(\"MPI_Comm_rank\")] | length < 2) then
+		[.stacks[] | select(.path | startswith(\"MPI_Comm_rank<\")) | .calls] | add else \"one is inside another\" end" \
+		fork-stepped_all.json
 }
 
 stepped='[ "$(uname -m)" = x86_64 ] && command -v mpicc.openmpi'
@@ -216,7 +237,11 @@ test_if "$stepped" 'no Open MPI on x86-64' 'a handler forks around the moment at
 	while [ $((after - before)) -gt 1 ]; do
 		middle=$(((before + after) / 2))
 		calls=$(forked_at $middle)
-		[ "$calls" = 3 ] && after=$middle || before=$middle
+		case $calls in
+		3) after=$middle ;;
+		4) before=$middle ;;
+		*) exit 1 ;;
+		esac
 	done
 	for k in 1 2 3; do
 		is 3 "$(forked_at $((after + k)))"
