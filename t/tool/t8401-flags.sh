@@ -564,11 +564,11 @@ test_if 'command -v autoreconf && command -v aclocal && command -v pkg-config' '
 	'autotools: PKG_CHECK_MODULES' '
 	example autotools
 	# what the autotools make of the same files is kept; autoreconf runs one of them twice
-	made=$BUILD/t/autotools-$({ cat configure.ac Makefile.am; for tool in aclocal autoconf automake pkg-config; do
+	made=$BUILD/t/autotools-$({ cat *; for tool in aclocal autoconf automake pkg-config; do
 		stat -L -c "%n %s %y" "$(command -v $tool)"; done; } | sha256sum | cut -c 1-40)
 	if [ ! -e "$made/Makefile.in" ]; then
 		{ aclocal && autoconf && automake -a -c; } >said 2>&1 || { cat said; exit 1; }
-		rm -rf "$made" autom4te.cache
+		rm -rf "$BUILD"/t/autotools-* autom4te.cache
 		mkdir "$made.$$" && cp -a . "$made.$$" && mv "$made.$$" "$made"
 	fi
 	cp -a "$made"/. .
