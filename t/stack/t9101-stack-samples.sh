@@ -5,8 +5,8 @@ test_description='stack samples: call paths of programs that are not instrumente
 
 need jq
 build="$TEST_CC -O2 -fomit-frame-pointer"
-$build -fno-pie -no-pie -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl || exit 1
-$build -fpie -pie -rdynamic -o "$BIN/shares-pie" "$T/stack/app-shares.c" -pthread -ldl || exit 1
+"$T/lib/cached" $build -fno-pie -no-pie -o "$BIN/shares" "$T/stack/app-shares.c" -pthread -ldl || exit 1
+"$T/lib/cached" $build -fpie -pie -rdynamic -o "$BIN/shares-pie" "$T/stack/app-shares.c" -pthread -ldl || exit 1
 $build -shared -fPIC -o "$BIN/plugin.so" "$T/stack/app-shares-plugin.c" || exit 1
 strip -o "$BIN/shares-stripped" "$BIN/shares"
 
@@ -107,7 +107,7 @@ test_if "$may" "$why" 'no sample is lost, and each stack is whole' '
 	hasnt all.json "callers not known"'
 
 for mpi in $(mpi_list_short); do
-	"mpicc.$mpi" -O2 -o "$BIN/shares-$mpi" "$T/stack/app-shares-mpi.c" || exit 1
+	"$T/lib/cached" "mpicc.$mpi" -O2 -o "$BIN/shares-$mpi" "$T/stack/app-shares-mpi.c" || exit 1
 	test_if "$may" "$why" "two ranks of $mpi: paths by samples, calls of MPI exactly" '
 		sampled 200 $(mpirun_of $mpi) -np 2 "$BIN/shares-$mpi" 300
 		shares_hold 200
@@ -122,7 +122,7 @@ by_itself() { # [OPTION...] -- COMMAND...: as `sampled' without a rate
 	mv ./*_all.json all.json
 }
 
-$TEST_CC -O2 -finstrument-functions -o "$BIN/shares-hooked" "$T/stack/app-shares.c" -pthread -ldl &&
+"$T/lib/cached" $TEST_CC -O2 -finstrument-functions -o "$BIN/shares-hooked" "$T/stack/app-shares.c" -pthread -ldl &&
 	$TEST_CC -O2 -shared -fPIC -finstrument-functions -o "$BIN/plugin-hooked.so" \
 		"$T/stack/app-shares-plugin.c" &&
 	$TEST_CC -O2 -o "$BIN/shares-beside" "$T/stack/app-shares.c" -pthread -ldl \
@@ -194,7 +194,7 @@ test_if "$may" "$why" 'many children that end at once do not make the samples fe
 	[ "$(json shares_all.json .runtime_s | sed "s/[.].*//")" -ge 1 ]
 	hasnt shares_all.log "from now on there are"'
 
-$TEST_CC -O1 -DCALL=SYS_perf_event_open -o "$BIN/without-perf" "$T/lib/without-call.c" || exit 1
+"$T/lib/cached" $TEST_CC -O1 -DCALL=SYS_perf_event_open -o "$BIN/without-perf" "$T/lib/without-call.c" || exit 1
 
 test_expect 'where the kernel refuses, the log and doctor say so, and the profile is as without' '
 	rm -f ./*_all.json
