@@ -125,9 +125,8 @@ static uint32_t add_wait(
 	struct causal *c, uint32_t line, const struct found *f, int64_t leave, int64_t *waited)
 {
 	const struct line *l = &c->lines[line];
-	const int64_t most = l->n_held > 1 ? l->held[1].start : leave;
 	struct wait w = {.enter = l->call_enter,
-		.until = f->t < most ? f->t : most,
+		.until = MIN(f->t, leave),
 		.line = line,
 		.cause = f->line,
 		.path = l->call_path,
@@ -148,6 +147,24 @@ static uint32_t add_wait(
 	return (uint32_t)spool_list_add(&c->waits, &w) + CALL_WAITED;
 }
 
+/*
+ * Until the wait is over the line is held up by its cause, also where MPI calls a function
+ * meanwhile: that is one stretch, with the first one, and the next one begins then.
+ */
+static void hold_until(struct line *l, int64_t until)
+{
+	size_t n = 1; /* of them, that begin before */
+
+	while (n < l->n_held && l->held[n].start < until)
+		n++;
+	if (n == 1)
+		return;
+	l->held[1] = l->held[n - 1];
+	l->held[1].start = until;
+	memmove(l->held + 2, l->held + n, (l->n_held - n) * sizeof(*l->held));
+	l->n_held -= n - 2;
+}
+
 static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 {
 	struct line *l = &c->lines[line];
@@ -159,6 +176,7 @@ static void leave_call(struct causal *c, uint32_t line, const struct item *item)
 		c->totals.untold += (double)(item->t - l->call_enter);
 	cut_stretch(c, line, item->t);
 	l->held[0].call = add_wait(c, line, &f, item->t, &waited);
+	hold_until(l, l->call_enter + waited);
 	l->k = MAX(l->k, f.k);
 	for (size_t i = 0; i < l->n_held; i++)
 		keep_stretch(c, line, &l->held[i],
@@ -206,6 +224,18 @@ static void enter_call(struct causal *c, uint32_t line, const struct item *item)
 	l->told = false;
 }
 
+/* Frames that are none of their own, as MPI_Barrier_sync, change nothing. */
+static void change_path(struct causal *c, uint32_t line, const struct item *item)
+{
+	struct line *l = &c->lines[line];
+
+	if (item->path == l->path && item->work == l->work)
+		return;
+	cut_stretch(c, line, item->t);
+	l->path = item->path;
+	l->work = item->work;
+}
+
 static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 {
 	struct line *l = &c->lines[line];
@@ -246,11 +276,8 @@ static void reach_item(struct causal *c, uint32_t line, const struct item *item)
 		enter_call(c, line, item);
 	else if (item->kind == ITEM_LEAVE && l->in_call)
 		leave_call(c, line, item);
-	else if (item->kind == ITEM_PATH) {
-		cut_stretch(c, line, item->t);
-		l->path = item->path;
-		l->work = item->work;
-	}
+	else if (item->kind == ITEM_PATH)
+		change_path(c, line, item);
 }
 
 /* ---- what a call completes: a heap by end --------------------------------------------------- */

@@ -18,7 +18,7 @@ near() {
 	awk -v a="$1" -v b="$2" 'BEGIN {
 		d = a > b ? a - b : b - a
 		print a, b
-		exit !(a != "" && b != "" && d <= 0.01 * a + 0.02)
+		exit !(a + 0 > 0 && b + 0 > 0 && d <= 0.01 * a + 0.02)
 	}'
 }
 
@@ -32,12 +32,12 @@ of_window() {
 			((.delays | map(.cost_s) | add // 0) - .mpi_wait_s | fabs) < 1e-6' "$1"
 }
 
-# traced_to FOLDER MPI N PROGRAM ARGUMENT...: with sampling files of everything
+# traced_to FOLDER MPI N PROGRAM ARGUMENT...: with sampling files of everything, and with $key, if set
 traced_to() {
 	to=$1 run=$(mpirun_of "$2") n=$3
 	shift 3
 	rm -rf "$to"
-	limit "$VFTR" run -q --trace -o "$to" -- $run -np "$n" "$@"
+	limit "$VFTR" run -q --trace ${key:+-k "$key=true"} -o "$to" -- $run -np "$n" "$@"
 }
 
 # straggler_is_named: rank 3 and its function, with what they cost the others; uses $mpi
@@ -126,6 +126,24 @@ for mpi in $mpis; do
 			.kind + \" \" + (.for[0].rank | tostring), .t_s > 0.7 * 3 * 2 * 0.1] | sort ==
 			[true, true, \"barrier 0\", \"nxn 0\"]" groups.json
 		jq -e ".estimated | index(\"unknown_members\") | not" groups.json'
+
+	test_expect "$mpi: calls that call an operator or files, or have a frame for their wait, wait to its end" '
+		for key in files.active mpi.show_sync_time; do
+			traced_to called-$key-$mpi $mpi 4 "$BIN/causal-$mpi" called shared-$key
+			"$VFTR" critical-path --json called-$key-$mpi >called.json
+			of_window called.json
+			"$VFTR" waits --json called-$key-$mpi >online.json
+			for call in Allreduce Reduce File_open; do
+				# as the agent has found them, without regard to what they called
+				of_call="[.waits[] | select(.path | test(\"^MPI_$call ?<\")).t_s] | add"
+				exact=$(jq "$of_call" called.json) online=$(jq "$of_call" online.json)
+				echo "$key, MPI_$call: $exact, online $online"
+				near "$online" "$exact"
+			done
+			jq -c "[.critical_path[] | select(.t_s > 0.01)]" called.json
+			jq -e ".critical_path[0] | .rank == 3 and .t_s > 0.8 * 4 * 3 * 0.06 and
+				.path == \"work<culprit<called<main<init\"" called.json
+		done'
 
 	test_expect "$mpi: random programs: waits, efficiencies, path and costs are those of the reference" '
 		[ -n "$VFTR_LONG" ] && runs=50 each=10 || runs=2 each=20

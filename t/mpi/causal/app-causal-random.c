@@ -18,6 +18,7 @@ static int rank, size, tag;
 static MPI_Comm comms[COMMS];
 static char from_here[LONG], to_here[LONG], exposed[64], locked_here[64];
 static MPI_Win window, locked;
+static MPI_Op sum_here;
 
 __attribute__((no_instrument_function)) static unsigned throw(uint64_t * dice, unsigned sides)
 {
@@ -235,10 +236,20 @@ static void gather_any(void)
 	free(q);
 }
 
+/* MPI calls it on the way, while other ranks are late. */
+static void add_up(void *in, void *to, int *n, MPI_Datatype *type)
+{
+	(void)type;
+	spin(throw(&own_dice, 100));
+	for (int i = 0; i < *n; i++)
+		((int *)to)[i] += ((int *)in)[i];
+}
+
 static void collective(void)
 {
 	MPI_Comm c = comms[draw(COMMS)];
 	const unsigned what = draw(11), root_of = draw(1000);
+	const MPI_Op op = root_of % 2 ? MPI_SUM : sum_here;
 	int n, root, in[64] = {0}, out[64];
 
 	MPI_Comm_size(c, &n);
@@ -248,7 +259,7 @@ static void collective(void)
 		MPI_Barrier(c);
 		break;
 	case 1:
-		MPI_Allreduce(in, out, 8, MPI_INT, MPI_SUM, c);
+		MPI_Allreduce(in, out, 8, MPI_INT, op, c);
 		break;
 	case 2:
 		MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, c);
@@ -260,19 +271,19 @@ static void collective(void)
 		MPI_Scatter(in, 1, MPI_INT, out, 1, MPI_INT, root, c);
 		break;
 	case 5:
-		MPI_Reduce(in, out, 8, MPI_INT, MPI_SUM, root, c);
+		MPI_Reduce(in, out, 8, MPI_INT, op, root, c);
 		break;
 	case 6:
 		MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, root, c);
 		break;
 	case 7:
-		MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, c);
+		MPI_Scan(in, out, 4, MPI_INT, op, c);
 		break;
 	case 8:
-		MPI_Exscan(in, out, 4, MPI_INT, MPI_SUM, c);
+		MPI_Exscan(in, out, 4, MPI_INT, op, c);
 		break;
 	case 9:
-		MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, c);
+		MPI_Reduce_scatter_block(in, out, 1, MPI_INT, op, c);
 		break;
 	default:
 		MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, c);
@@ -396,6 +407,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	make_comms();
+	MPI_Op_create(add_up, 1, &sum_here);
 	MPI_Win_create(exposed, sizeof(exposed), 1, MPI_INFO_NULL, comms[3], &window);
 	MPI_Win_create(locked_here, sizeof(locked_here), 1, MPI_INFO_NULL, comms[3], &locked);
 	for (int i = 0; i < programs; i++) {
@@ -406,6 +418,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Win_free(&locked);
 	MPI_Win_free(&window);
+	MPI_Op_free(&sum_here);
 	MPI_Finalize();
 	return 0;
 }

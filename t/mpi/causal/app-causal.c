@@ -10,6 +10,9 @@
  *	straggler	rank 3 is 150 ms late in each fourth of 12 steps that end in MPI_Allreduce
  *	neighbours	rank 0 is 100 ms late in each of 4 MPI_Neighbor_allgather in a ring
  *	groups		rank 0 is 100 ms late in barriers and MPI_Allgather of two groups, 3 times
+ *	called FILE	the last rank is 60 ms late in calls that call something meanwhile, each 4
+ *			times: an operator of the program, for MPI_Allreduce and MPI_Reduce, and
+ *			what opens FILE
  *	balanced	all work the same
  *	kill		as late; in the end rank 1 kills itself
  */
@@ -132,6 +135,38 @@ static void groups(void)
 	MPI_Comm_free(&own);
 }
 
+static void add_up(void *in, void *to, int *n, MPI_Datatype *type)
+{
+	(void)type;
+	for (int i = 0; i < *n; i++)
+		((int *)to)[i] += ((int *)in)[i];
+}
+
+static void called(const char *file)
+{
+	int value = 1, sum;
+	MPI_Op op;
+	MPI_File f;
+
+	MPI_Op_create(add_up, 1, &op);
+	for (int i = 0; i < 4; i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == size - 1)
+			culprit(60);
+		MPI_Allreduce(&value, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+		if (rank == size - 1)
+			culprit(60);
+		MPI_Reduce(&value, &sum, 1, MPI_INT, op, 0, MPI_COMM_WORLD);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == size - 1)
+			culprit(60);
+		MPI_File_open(
+			MPI_COMM_WORLD, file, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
+		MPI_File_close(&f);
+	}
+	MPI_Op_free(&op);
+}
+
 static void balanced(void)
 {
 	update();
@@ -155,6 +190,8 @@ int main(int argc, char **argv)
 		neighbours();
 	else if (!strcmp(what, "groups"))
 		groups();
+	else if (!strcmp(what, "called") && argc > 2)
+		called(argv[2]);
 	else
 		balanced();
 	if (!strcmp(what, "kill") && rank == 1)

@@ -66,7 +66,8 @@ class Call:
 class Rank:
     def __init__(self):
         self.begin = self.end = None
-        self.pieces = []  # [start, end, path, call or None], all of the window
+        self.pieces = []  # [start, end, path, call or None, in call], all of the window
+        self.within = None  # the call that is open, which may have called functions
         self.calls = []
 
 
@@ -129,7 +130,8 @@ class Run:
         if enters:
             stack.append(path)
             if function.startswith("MPI_") and r.begin is not None and r.end is None:
-                r.calls.append(Call(rank, path, t))
+                r.within = Call(rank, path, t)
+                r.calls.append(r.within)
         else:
             stack.pop()
             if function in INIT:
@@ -137,6 +139,7 @@ class Run:
                 self.init[rank] = path
             elif function.startswith("MPI_") and r.end is None:
                 r.calls[-1].leave = t
+                r.within = None
                 if function == "MPI_Mprobe":
                     self.probes[rank].append(t)
                 elif function == "MPI_Probe":
@@ -146,7 +149,8 @@ class Run:
     def close(r, t, stack):
         if t > r.since:
             top = stack[-1] if stack else "init"
-            r.pieces.append([r.since, t, top, r.calls[-1] if top.startswith("MPI_") else None])
+            r.pieces.append([r.since, t, top, r.calls[-1] if top.startswith("MPI_") else None,
+                             r.within])
         r.since = t
 
     def message(self, rank, e, ends, path):
@@ -311,7 +315,7 @@ class Run:
         useful = {}
         for rank, r in self.ranks.items():
             starts, sums, total = [], [], 0
-            for a, b, _, call in r.pieces:
+            for a, b, _, call, _ in r.pieces:
                 starts.append(a)
                 sums.append((total, call is None))
                 total += b - a if call is None else 0
@@ -355,8 +359,8 @@ class Run:
             if i < 0:
                 path[rank, self.init[rank]] += t - begin
                 break
-            start, _, name, call = self.ranks[rank].pieces[i]
-            if call and call.late is not None and start == call.enter:
+            start, _, name, _, call = self.ranks[rank].pieces[i]
+            if call and call.late is not None and start < call.until:
                 if t > call.until:
                     path[rank, name] += t - call.until
                     t = call.until
@@ -397,7 +401,7 @@ class Run:
         r = self.ranks[rank]
         if begin < r.begin:
             did[self.init[rank]] += min(r.begin, end) - begin
-        for a, b, name, call in r.pieces[max(bisect_right(self.starts[rank], begin) - 1, 0):]:
+        for a, b, name, _, call in r.pieces[max(bisect_right(self.starts[rank], begin) - 1, 0):]:
             if a >= end:
                 break
             a, b = max(a, begin), min(b, end)

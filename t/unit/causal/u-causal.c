@@ -650,26 +650,99 @@ START_TEST(clocks_that_differ)
 }
 END_TEST
 
-/* Functions of the program that MPI calls are useful; a wait ends where one begins. */
+/* The line is in path, within its call, and at `to` in the call again. */
+static void within(uint32_t line, uint32_t path, int64_t from, int64_t to)
+{
+	works(line, from, path);
+	hand_add(HAND_PATH, line, to)->path = COLL;
+}
+
+/*
+ * Functions of the program that MPI calls are useful; a wait goes on while it calls some, as a
+ * tree of MPI_Allreduce does on the way to a rank that is late:
+ *
+ * rank 0  |---|......op op......:op|=====op==|---|      10..100
+ * rank 1  |---------------------|============|---|      60..100
+ */
 START_TEST(function_in_call)
 {
 	struct causal *c;
-	struct hand_event *e;
+
+	by_hand(2, 0);
+	begins(0, 0);
+	begins(1, 0);
+	works(1, 0, PATH_WORK);
+	joins(0, WAIT_NXN, 1, 0, 10, 100);
+	within(0, PATH_OTHER, 20, 25);
+	within(0, PATH_OTHER, 30, 35);
+	within(0, PATH_OTHER, 50, 70);
+	within(0, PATH_OTHER, 80, 90);
+	joins(1, WAIT_NXN, 1, 0, 60, 100);
+	ends(0, 111);
+	ends(1, 110);
+	c = analysed();
+	check_sums(c);
+	ck_assert_double_eq(causal_totals(c)->waits, 50);
+	ck_assert_double_eq(causal_totals(c)->useful, 40 + 21 + 70);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_WORK, 1), 60);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_OTHER, 0), 10 + 10);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, COLL, 0), 10 + 10);
+	ck_assert_double_eq(ns_of(c, CAUSAL_TIMES, ANY_NUMBER, PATH_OTHER, 0), 10 + 10);
+	causal_free(c);
+}
+END_TEST
+
+/* Of waits that end with a function, or where one begins, and of one that is the whole call. */
+START_TEST(function_at_end_of_wait)
+{
+	static const int64_t late[] = {30, 40, 50, 100};
+
+	for (size_t i = 0; i < ARRAY_SIZE(late); i++) {
+		struct causal *c;
+
+		by_hand(2, 0);
+		begins(0, 0);
+		begins(1, 0);
+		works(1, 0, PATH_WORK);
+		joins(0, WAIT_NXN, 1, 0, 10, 100);
+		within(0, PATH_OTHER, 30, 40);
+		within(0, PATH_OTHER, 50, 60);
+		joins(1, WAIT_NXN, 1, 0, late[i], late[i] + 1);
+		ends(0, 111);
+		ends(1, 110);
+		c = analysed();
+		check_sums(c);
+		ck_assert_double_eq(causal_totals(c)->waits, (double)(late[i] - 10));
+		ck_assert_double_eq(
+			ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_WORK, 1), (double)late[i]);
+		ck_assert_double_eq(
+			ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_OTHER, 0), late[i] == 30	   ? 20
+									  : late[i] == 100 ? 0
+											   : 10);
+		causal_free(c);
+	}
+}
+END_TEST
+
+/* As MPI_Allreduce_sync, from the call's begin on. */
+START_TEST(frame_of_its_call)
+{
+	struct causal *c;
 
 	by_hand(2, 0);
 	begins(0, 0);
 	begins(1, 0);
 	joins(0, WAIT_NXN, 1, 0, 10, 100);
-	works(0, 50, PATH_OTHER);
-	e = hand_add(HAND_PATH, 0, 70);
-	e->path = COLL;
+	hand_add(HAND_PATH, 0, 10)->path = COLL;
+	hand_add(HAND_PATH, 0, 60)->path = COLL;
 	joins(1, WAIT_NXN, 1, 0, 60, 100);
-	ends(0, 110);
+	ends(0, 111);
 	ends(1, 110);
 	c = analysed();
 	check_sums(c);
-	ck_assert_double_eq(causal_totals(c)->waits, 40);
-	ck_assert_double_eq(causal_totals(c)->useful, 40 + 70);
+	ck_assert_double_eq(causal_totals(c)->waits, 50);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, COLL, 0), 40);
+	ck_assert_double_eq(ns_of(c, CAUSAL_PATH, ANY_NUMBER, PATH_MAIN, 1), 60);
 	causal_free(c);
 }
 END_TEST
@@ -929,6 +1002,8 @@ int main(void)
 	tcase_add_test(tc, excess_since_exchange);
 	tcase_add_test(tc, clocks_that_differ);
 	tcase_add_test(tc, function_in_call);
+	tcase_add_test(tc, function_at_end_of_wait);
+	tcase_add_test(tc, frame_of_its_call);
 	tcase_add_test(tc, other_thread);
 	tcase_add_test(tc, lock_wait);
 	tcase_add_test(tc, what_is_missing);
