@@ -404,6 +404,8 @@ static const char *special_name(struct symcache *s, uint64_t key)
 		return "(idle)";
 	case KEY_CUT:
 		return "(callers not known)";
+	case KEY_BLOCKED:
+		return "(blocked)";
 	default:
 		return "(more paths)";
 	}

@@ -55,7 +55,8 @@ static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)
 static bool is_precise(enum vfd_function_kind kind, uint64_t key)
 {
 	return kind != VFD_FUNCTION_CODE &&
-	       (kind != VFD_FUNCTION_OTHER || key == KEY_PAUSE || (key & KEY_SYNC) == KEY_SYNC);
+	       (kind != VFD_FUNCTION_OTHER || key == KEY_PAUSE || key == KEY_BLOCKED ||
+		       (key & KEY_SYNC) == KEY_SYNC);
 }
 
 static void find_code(const struct process *p, uint64_t key, struct vfd_function *f)

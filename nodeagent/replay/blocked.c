@@ -20,6 +20,21 @@ static uint64_t believed(struct replay *r, const struct frame *f, uint64_t waite
 	return waited < most ? waited : most;
 }
 
+/* It follows the event that found no room, so all before it is in the file. */
+static void sample_blocked(struct replay *r, struct node *in, uint64_t waited, uint64_t until)
+{
+	struct sampled_track *l = r->sampled;
+	const uint32_t stack = replay_sample_below(r, in, KEY_BLOCKED);
+	const uint64_t from = until - waited;
+
+	if (l->interval)
+		replay_told_window(r, from);
+	vfd_enter(l->track, stack, from);
+	vfd_exit(l->track, stack, until);
+	if (l->interval)
+		replay_told_window(r, until);
+}
+
 bool replay_take_blocked(struct replay *r, const struct ring_record *rec)
 {
 	struct frame *f = r->top;
@@ -28,6 +43,8 @@ bool replay_take_blocked(struct replay *r, const struct ring_record *rec)
 	while (!f->node)
 		f--;
 	waited = believed(r, f, load_relaxed(&rec->word[1]), rec->last & ~RECORD_BLOCKED_MARK);
+	if (r->sampled && waited)
+		sample_blocked(r, f->node, waited, r->blocked_until);
 	for (struct node *at = f->node; at; at = at->parent)
 		at->ticks -= waited;
 	r->blocked += waited;

@@ -273,6 +273,11 @@ static inline __attribute__((always_inline)) void sample_exit(
 		vfd_exit(r->sampled->track, replay_sample(r, n), t);
 }
 
+/* The number of a stack of that key, called by caller, for which the tree has no node. */
+uint32_t replay_sample_below(struct replay *r, struct node *caller, uint64_t key);
+/* With an interval: the recorded events begin anew at t; what was left out before that is told. */
+void replay_told_window(struct replay *r, uint64_t t);
+
 /* n is entered, and does not hang on the frame below it, which is suspended. */
 void replay_sample_aside(struct replay *r, struct node *n, struct node *ran, uint64_t t);
 

@@ -67,9 +67,15 @@ uint32_t replay_judge_sample(struct replay *r, struct node *n)
 	return calltree_extra(n)->stack = SAMPLE_NONE | (precise ? SAMPLE_PRECISE : 0);
 }
 
-/* The recorded events begin anew at t; what was left out before that is told. */
-static void told_window(struct replay *r, struct sampled_track *l, uint64_t t)
+uint32_t replay_sample_below(struct replay *r, struct node *caller, uint64_t key)
 {
+	return new_stack(r->sampled, replay_sample(r, caller), key, true);
+}
+
+void replay_told_window(struct replay *r, uint64_t t)
+{
+	struct sampled_track *l = r->sampled;
+
 	if (vfd_window_has(&l->window))
 		vfd_sample(l->track, replay_sample(r, l->picked), l->window.last);
 	vfd_window_open(&l->window, t);
@@ -89,7 +95,7 @@ bool replay_decide_sample(
 	}
 	if (!precise && t > l->next)
 		l->next = t + l->interval;
-	told_window(r, l, t);
+	replay_told_window(r, t);
 	vfd_call_took(l->track, took);
 	return true;
 }
@@ -99,7 +105,7 @@ void replay_sample_aside(struct replay *r, struct node *n, struct node *ran, uin
 	struct sampled_track *l = r->sampled;
 
 	if (l->interval) {
-		told_window(r, l, t);
+		replay_told_window(r, t);
 		vfd_sample(l->track, replay_sample(r, ran), t);
 	}
 	vfd_enter_aside(l->track, replay_sample(r, n), t);

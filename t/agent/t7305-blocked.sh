@@ -100,6 +100,23 @@ test_expect 'the sampling file and the node profile say the same' '
 	jq -S .stacks again/$ALL | cmp before -
 	is "$(json $ALL .blocked_s)" "$(json again/$ALL .blocked_s)"'
 
+test_expect 'sampling files have a frame for it, so that exports and the profile agree' '
+	for interval in 0 0.01; do
+		blocked burst 20000 -k sampling.active=true -k sampling.sample_interval=$interval
+		"$VFTR" export -f folded -q -o - blocked_*.vfd >folded
+		"$VFTR" export -f folded -q -o - --profile . >profile
+		cat folded profile
+		awk -v blocked="$(json $ALL .blocked_s)" "
+			{ ns = \$NF; sub(/ [0-9]+\$/, \"\") }
+			/;\(blocked\)\$/ { waits += ns; next }
+			/;tiny\$|;burst\$/ { calls[FILENAME] += ns }
+			function near(a, b) { return a - b < 0.01 * a + 2e6 && b - a < 0.01 * a + 2e6 }
+			END {
+				exit !(blocked > 0.2 && near(blocked * 1e9, waits) &&
+					near(calls[\"profile\"], calls[\"folded\"]))
+			}" folded profile
+	done'
+
 test_expect 'who drops does not wait' '
 	blocked burst 20000 -k shm.when_full=drop
 	is 0 "$(json $ALL .blocked_s)"

@@ -33,6 +33,8 @@
 #define KEY_IDLE (KEY_INIT | 5)
 /* The callers of what is below it: the part of a stack that was not stored in a stack sample. */
 #define KEY_CUT (KEY_INIT | 6)
+/* In sampling files: a wait for room in the ring, below the frame that it is taken off. */
+#define KEY_BLOCKED (KEY_INIT | 7)
 /* In what replay_stack() gives: the key before it is that of a hidden call; | 1: of one of which
  * all that it calls is hidden. No frame has it. */
 #define KEY_HIDDEN (KEY_INIT | (uint64_t)1 << 34)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of the time that a thread waited for room in its ring. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "nodeagent/replay/sampled.h"
+#include "nodeagent/trace/read/file.h"
 #include "t/unit/replay/replay-by-hand.h"
 
 /* The last record's time is when the wait began. */
@@ -107,10 +112,141 @@ START_TEST(a_wait_that_was_not_stored)
 }
 END_TEST
 
+/* ---- in the sampling file ------------------------------------------------------------------ */
+
+static const uint64_t keys[] = {A, B, KEY_BLOCKED};
+
+static uint32_t function_of(void *ctx, uint64_t key)
+{
+	const uint64_t *found = FIND(k, keys, ARRAY_SIZE(keys), *k == key);
+
+	(void)ctx;
+	ck_assert_ptr_nonnull(found);
+	return (uint32_t)(found - keys);
+}
+
+static bool is_precise(void *ctx, uint64_t key)
+{
+	(void)ctx;
+	return key == KEY_BLOCKED;
+}
+
+static char path[64];
+
+static struct vfd_writer *begin_file(struct sampled_track *l, uint64_t interval)
+{
+	static const struct sampled_numbers numbers = {
+		.function = function_of, .is_precise = is_precise};
+	const struct vfd_setup setup = {
+		.path = path, .ns_per_tick = 1, .start_ticks = START, .buffer_bytes = 1 << 20};
+	struct vfd_writer *w;
+	char *error;
+
+	snprintf(path, sizeof(path), "/tmp/u-replay-blocked-%d.vfd", (int)getpid());
+	w = vfd_writer_new(&setup, &error);
+	ck_assert_msg(w != NULL, "%s", error);
+	vfd_define_process(w, &(struct vfd_process){.executable = "/bin/app"});
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		vfd_define_function(w, &(struct vfd_function){.process = VFD_NONE, .name = "f"});
+	*l = (struct sampled_track){.numbers = &numbers,
+		.interval = interval,
+		.long_call = 2 * interval,
+		.window.random = 1};
+	l->track = vfd_track_new(w, &(struct vfd_thread){.creator = VFD_NONE});
+	replay_set_sampled(r, l);
+	return w;
+}
+
+static struct vfd_file *end_file(struct vfd_writer *w, struct sampled_track *l)
+{
+	struct vfd_file *f;
+	char *error;
+
+	vfd_track_end(l->track, ticks + 10);
+	ck_assert_int_eq(vfd_writer_close(w, ticks + 10, 1), 0);
+	map64_free(&l->stacks);
+	f = vfd_open(path, &error);
+	ck_assert_msg(f != NULL, "%s", error);
+	unlink(path);
+	return f;
+}
+
+/* B called twice; it waits in the first call, and A behind it. */
+static struct vfd_file *waits_in_file(uint64_t interval)
+{
+	struct sampled_track l;
+	struct vfd_writer *w = begin_file(&l, interval);
+
+	in(A);
+	in(B);
+	blocked(100);
+	out(B);
+	blocked(1000);
+	in(B);
+	out(B);
+	out(A);
+	end();
+	return end_file(w, &l);
+}
+
+/* Sets ns[] to the exclusive times of keys[]; returns the waits. */
+static unsigned add_up(struct vfd_file *f, int64_t *ns)
+{
+	const struct vfd_filter filter = {.track = VFD_NONE};
+	struct vfd_cursor *c = vfd_cursor_new(&f, 1, &filter);
+	uint32_t open[8];
+	unsigned n = 0, waits = 0;
+	int64_t last = 0;
+	struct vfd_event e;
+	size_t n_stacks;
+
+	while (vfd_next(c, &e)) {
+		if (n)
+			ns[open[n - 1]] += e.time - last;
+		last = e.time;
+		if (e.kind == VFD_EXIT)
+			n--;
+		if (e.kind != VFD_ENTER)
+			continue;
+		open[n++] = vfd_stacks(f, e.track, &n_stacks)[e.stack].function;
+		waits += keys[open[n - 1]] == KEY_BLOCKED;
+	}
+	ck_assert_uint_eq(n, 0);
+	vfd_cursor_free(c);
+	return waits;
+}
+
+/* It is a frame of its own below the one that it is taken off, at its time. */
+START_TEST(waits_in_sampling_file)
+{
+	struct vfd_file *f = waits_in_file(0);
+	int64_t ns[ARRAY_SIZE(keys)] = {0};
+
+	ck_assert_uint_eq(add_up(f, ns), 2);
+	ck_assert_int_eq(ns[0], 3); /* A */
+	ck_assert_int_eq(ns[1], 2);
+	ck_assert_int_eq(ns[2], 1100);
+	vfd_close(f);
+}
+END_TEST
+
+/* Whatever the interval. */
+START_TEST(waits_between_samples)
+{
+	struct vfd_file *f = waits_in_file(1 << 20);
+	int64_t ns[ARRAY_SIZE(keys)] = {0};
+
+	ck_assert_uint_eq(add_up(f, ns), 2);
+	ck_assert_int_eq(ns[2], 1100);
+	vfd_close(f);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {a_wait_for_room, a_wait_in_the_deep, a_wait_while_paused,
-		absurd_waits, a_wait_that_was_not_stored};
+		absurd_waits, a_wait_that_was_not_stored, waits_in_sampling_file,
+		waits_between_samples};
 	Suite *s = suite_create("replay-blocked");
 	TCase *c = tcase_create("replay-blocked");
 
