@@ -132,12 +132,15 @@ static bool choose_byte(struct call_site *s)
 
 static bool take_out(int fd, struct call_site *s)
 {
-	if (n_sites == SITES_MAX || !choose_byte(s) ||
-		!vftr_code_write(fd, s->at + s->changed, &s->now, 1))
+	if (n_sites == SITES_MAX || !choose_byte(s))
 		return false;
+	/* first, so that a child of fork() at any instruction knows of it */
 	sites[n_sites] = *s;
 	store_relaxed(&n_sites, n_sites + 1);
-	return true;
+	if (vftr_code_write(fd, s->at + s->changed, &s->now, 1))
+		return true;
+	store_relaxed(&n_sites, n_sites - 1);
+	return false;
 }
 
 /* The call in front of `after`. */
@@ -241,8 +244,8 @@ bool vftr_call_site_remove(const struct hook_call *call)
 #ifndef __x86_64__
 	return false;
 #endif
-	if (load_relaxed(failed) >= FAILURES || load_relaxed(&n_sites) == SITES_MAX ||
-		!vftr_code_change_begin(&before))
+	if (!(load_relaxed(&allowed) & bit) || load_relaxed(failed) >= FAILURES ||
+		load_relaxed(&n_sites) == SITES_MAX || !vftr_code_change_begin(&before))
 		return false;
 	if (allowed & bit) {
 		removed = remove_hook(call);
@@ -332,4 +335,5 @@ void vftr_call_sites_unloaded(uint64_t low, uint64_t high)
 void vftr_call_sites_attach(void)
 {
 	vftr_code_change_forget();
+	store_relaxed(&are_back, false); /* it may have been putting them back */
 }

@@ -43,6 +43,8 @@ static void add_all(const struct switches_shm *s, uint32_t n, uint64_t on, uint6
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = load_relaxed(&s->id[i]);
 
+		if (!id) /* the agent does not know yet that a child has its parent's */
+			id = load_relaxed(&ids[i]);
 		if (!id)
 			continue;
 		store_relaxed(&ids[i], id);
