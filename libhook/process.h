@@ -416,7 +416,7 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
  * memory for it, and in children of vfork() and handlers that have interrupted the slow path. */
 bool vftr_region_number(const char *name, size_t most, uint64_t *number);
 /* The region with this number begins or ends. */
-void vftr_region_numbered(uint64_t exit_bit, uint64_t number);
+void vftr_region_numbered(uint64_t exit_bit, uint64_t number, const void *site);
 /* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);
 /* Sends all regions again, after fork; openmp/construct.c: those of OpenMP. */

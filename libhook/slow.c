@@ -28,10 +28,10 @@ static uint64_t *stage_end(struct thread *t)
 	return t->ring.stage[t->stage] + BLOCK_WORDS;
 }
 
-/* With vfork children (vfork-child.c) there is no fast path. */
+/* With vfork children (vfork-child.c), and until the SITE after a jump, there is no fast path. */
 static uint64_t *fast_limit(struct thread *t)
 {
-	return t->vfork_children ? NULL : stage_end(t);
+	return t->vfork_children || t->jumped ? NULL : stage_end(t);
 }
 
 static unsigned stage_room(struct thread *t)
@@ -219,14 +219,6 @@ static void put_sync(struct thread *t, uint64_t ticks)
 	t->high = (uint32_t)(ticks >> RECORD_TIME_BITS);
 }
 
-/* A SITE, by which the first enter after a longjmp() finds its caller. */
-static void put_site(struct thread *t, uint64_t ticks, const void *site)
-{
-	t->jumped = NULL;
-	if (site)
-		put(t, record_word(ticks, 0, RECORD_SITE), (uintptr_t)site);
-}
-
 static void put_words(struct thread *t, const uint64_t *word, unsigned n)
 {
 	uint64_t *at = t->at;
@@ -265,6 +257,22 @@ static inline bool is_call_site(uint64_t key)
 static inline uint64_t key_of_exit(uint64_t key)
 {
 	return is_call_site(key) ? RECORD_ID_MPI + CALL_SITE_FUNCTION(key) : key;
+}
+
+/*
+ * A SITE, by which the first enter after a longjmp() finds its caller. A wait, or a function of
+ * another interface, whose caller is not known leaves that to the next one; but not a region, which
+ * may be around that one, and would be closed.
+ */
+static void put_site(struct thread *t, uint64_t ticks, uint64_t key, const void *site)
+{
+	const uint64_t at = is_call_site(key) ? CALL_SITE_ADDRESS(key) : (uintptr_t)site;
+
+	if (!at && (key == RECORD_WAIT || (key >= RECORD_ID_MPI && key < RECORD_ID_REGION)))
+		return;
+	t->jumped = NULL;
+	if (at)
+		put(t, record_word(ticks, 0, RECORD_SITE), at);
 }
 
 /* A function's address: in a program without dynamic linking nothing else tells of hooks. */
@@ -479,12 +487,15 @@ static void drop(
 	}
 }
 
-static void thread_pause(struct thread *t, uint64_t ticks)
+/* site: of what is called, or NULL. */
+static void thread_pause(struct thread *t, uint64_t ticks, const void *site)
 {
 	if (!make_room(t, ticks))
 		return;
 	put_sync(t, ticks);
 	put_counters(t, true);
+	if (t->jumped && site)
+		put_site(t, ticks, 0, site);
 	put(t, record_word(ticks, 0, RECORD_PAUSE), 0);
 	t->state = THREAD_PAUSED;
 	t->skipped_depth = 0;
@@ -537,7 +548,7 @@ static void record_slowly(
 			thread_resume(t, ticks);
 	}
 	if (t->state == THREAD_ACTIVE && paused)
-		thread_pause(t, ticks);
+		thread_pause(t, ticks, exit_bit ? NULL : site);
 	if (t->state == THREAD_PAUSED) {
 		while_paused(t, ticks, exit_bit, key, site);
 		return;
@@ -546,7 +557,7 @@ static void record_slowly(
 		put_sync(t, ticks);
 		put_counters(t, !exit_bit);
 		if (t->jumped && !exit_bit)
-			put_site(t, ticks, site);
+			put_site(t, ticks, key, site);
 		put_event(t, ticks, exit_bit, key);
 	} else if (t->state == THREAD_DROPPING) {
 		drop(t, ticks, exit_bit, key, site);
@@ -705,7 +716,7 @@ attach:
 	if (key)
 		record_slowly(t, ticks, exit_bit, key, site);
 	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
-		thread_pause(t, ticks);
+		thread_pause(t, ticks, site);
 	else if (t->state == THREAD_PAUSED && !vftr_pause_follow())
 		thread_resume(t, ticks);
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)

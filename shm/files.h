@@ -72,7 +72,7 @@ _Static_assert(FILE_NUMBERS <= 1u << 16 && FILE_CALLS <= 1 << 8, "they fit into 
 
 /* ---- the interface in the process --------------------------------------------------------- */
 
-#define FILES_SEAM_VERSION 1u
+#define FILES_SEAM_VERSION 2u
 
 enum files_state {
 	FILES_OFF,     /* nothing is recorded */
@@ -90,8 +90,8 @@ struct files_host {
 	/* Number of forks so far: names told before one are to be told again. */
 	uint32_t (*generation)(void);
 	/* With FILES_ON: the frame of a function begins, or ends (exit != 0). *cache is 0 at first,
-	 * one for each name. */
-	void (*call)(bool exit, const char *name, uint32_t *cache);
+	 * one for each name. site: the address in the program that the function returns to. */
+	void (*call)(bool exit, const char *name, uint32_t *cache, const void *site);
 	/* Inside of the frame: file_call_word(), bytes, and ticks that it took. */
 	void (*record)(uint64_t head, int64_t bytes, uint64_t ticks);
 	void (*name)(uint32_t number, const char *path);

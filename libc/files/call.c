@@ -27,14 +27,15 @@ static const char *const names[CALLS] = {
 /* What the host knows a name by; 0: nothing yet. */
 static uint32_t cache[CALLS];
 
-enum files_state files_begin(struct call *c, enum function f)
+enum files_state files_begin(struct call *c, enum function f, const void *site)
 {
 	enum files_state state = files_host ? files_host->state() : FILES_OFF;
 
 	if (state != FILES_ON)
 		return state;
 	c->function = f;
-	files_host->call(false, names[f], &cache[f]);
+	c->site = site;
+	files_host->call(false, names[f], &cache[f], site);
 	c->begin = files_host->ticks();
 	return FILES_ON;
 }
@@ -50,7 +51,7 @@ static void record(
 
 static void leave(const struct call *c)
 {
-	files_host->call(true, names[c->function], &cache[c->function]);
+	files_host->call(true, names[c->function], &cache[c->function], c->site);
 }
 
 void files_end(const struct call *c, enum file_call kind, uint32_t file, int64_t bytes)

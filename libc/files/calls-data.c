@@ -18,7 +18,7 @@ ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t room);
 		struct call c;                                                                     \
 		ssize_t bytes;                                                                     \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		bytes = REAL(symbol) args;                                                         \
 		files_moved(&c, fd, kind, bytes, at);                                              \
@@ -77,7 +77,7 @@ static void copied(const struct call *c, int from, const off64_t *from_at, int t
 		struct call c;                                                                     \
 		ssize_t bytes;                                                                     \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		bytes = REAL(symbol) args;                                                         \
 		copied(&c, from, from_at, to, to_at, bytes);                                       \
@@ -98,7 +98,7 @@ COPYING(copy_file_range, from_at, to_at,
 		struct call c;                                                                     \
 		type at;                                                                           \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol)(fd, offset, whence);                                   \
 		at = REAL(symbol)(fd, offset, whence);                                             \
 		if (at >= 0)                                                                       \
@@ -116,7 +116,7 @@ SEEKING(lseek64, off64_t)
 		struct call c;                                                                     \
 		int result;                                                                        \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		result = REAL(symbol) args;                                                        \
 		files_called(&c, fd, kind, result);                                                \
@@ -136,7 +136,7 @@ CALLING(ftruncate64, FILE_OTHER, (int fd, off64_t n), (fd, n))
 		struct call c;                                                                     \
 		void *result;                                                                      \
                                                                                                    \
-		if (flags & MAP_ANONYMOUS || fd < 0 || !files_on(&c, CALL_##symbol))               \
+		if (flags & MAP_ANONYMOUS || fd < 0 || !files_on(&c, CALL_##symbol, SITE))         \
 			return REAL(symbol)(place, n, access, flags, fd, at);                      \
 		result = REAL(symbol)(place, n, access, flags, fd, at);                            \
 		files_called(&c, fd, FILE_MAP, result == MAP_FAILED ? -1 : (int64_t)n);            \

@@ -19,7 +19,7 @@ int __fxstat64(int version, int fd, struct stat64 *to);
 		struct call c;                                                                     \
 		int result;                                                                        \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		result = REAL(symbol) args;                                                        \
 		files_named(&c, result);                                                           \

@@ -20,7 +20,7 @@ int dirfd(struct __dirstream *d);
 /* A descriptor is made. What is not recorded is looked up when it is used. */
 #define OPENS(symbol, with)                                                                        \
 	struct call c;                                                                             \
-	enum files_state state = files_begin(&c, CALL_##symbol);                                   \
+	enum files_state state = files_begin(&c, CALL_##symbol, SITE);                             \
 	int fd = REAL(symbol) with;                                                                \
                                                                                                    \
 	if (state == FILES_ON)                                                                     \
@@ -114,7 +114,7 @@ EXPORT int close(int fd)
 		return REAL(close)(fd);
 	file = state == FILES_ON ? files_descriptor(fd)->known - 1 : 0;
 	files_forget(fd);
-	if (state != FILES_ON || files_begin(&c, CALL_close) != FILES_ON)
+	if (state != FILES_ON || files_begin(&c, CALL_close, SITE) != FILES_ON)
 		return REAL(close)(fd);
 	result = REAL(close)(fd);
 	files_end(&c, FILE_CLOSE, file, result);

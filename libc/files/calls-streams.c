@@ -74,7 +74,7 @@ static FILE *opened(const struct call *c, enum files_state state, FILE *f)
 	EXPORT FILE *symbol params                                                                 \
 	{                                                                                          \
 		struct call c;                                                                     \
-		enum files_state state = files_begin(&c, CALL_##symbol);                           \
+		enum files_state state = files_begin(&c, CALL_##symbol, SITE);                     \
                                                                                                    \
 		return opened(&c, state, REAL(symbol) args);                                       \
 	}
@@ -100,7 +100,7 @@ static uint32_t closing(FILE *f, int fd)
 	{                                                                                          \
 		int fd = number_of(f);                                                             \
 		struct call c;                                                                     \
-		enum files_state state = files_begin(&c, CALL_##symbol);                           \
+		enum files_state state = files_begin(&c, CALL_##symbol, SITE);                     \
                                                                                                    \
 		if (state == FILES_ON && fd >= 0)                                                  \
 			closing(f, fd);                                                            \
@@ -116,7 +116,7 @@ REOPENING(freopen64)
 		int result, fd;                                                                    \
 		uint32_t file;                                                                     \
 		struct call c;                                                                     \
-		enum files_state state = files_begin(&c, CALL_##symbol);                           \
+		enum files_state state = files_begin(&c, CALL_##symbol, SITE);                     \
                                                                                                    \
 		if (state == FILES_OFF || state == FILES_FOREIGN)                                  \
 			return REAL(symbol)(f);                                                    \
@@ -153,7 +153,7 @@ static void moved(const struct call *c, FILE *f, enum file_call kind, size_t ite
 		struct call c;                                                                     \
 		size_t items;                                                                      \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		items = REAL(symbol) args;                                                         \
 		moved(&c, f, kind, items, size);                                                   \
@@ -196,7 +196,7 @@ static void after_seek(const struct call *c, FILE *f, int fd, int result)
 		struct call c;                                                                     \
 		int result, fd;                                                                    \
                                                                                                    \
-		if (!files_on(&c, CALL_##symbol))                                                  \
+		if (!files_on(&c, CALL_##symbol, SITE))                                            \
 			return REAL(symbol) args;                                                  \
 		fd = number_of(f);                                                                 \
 		before_seek(f, fd);                                                                \
@@ -216,7 +216,7 @@ EXPORT void rewind(FILE *f)
 	struct call c;
 	int fd;
 
-	if (!files_on(&c, CALL_rewind)) {
+	if (!files_on(&c, CALL_rewind, SITE)) {
 		REAL(rewind)(f);
 		return;
 	}

@@ -40,15 +40,18 @@ extern const struct files_host *files_host;
 
 struct call {
 	enum function function;
+	const void *site;
 	uint64_t begin; /* ticks */
 };
 
-/* FILES_ON: the frame is open, and one of the functions below ends it. */
-enum files_state files_begin(struct call *c, enum function f);
+/* FILES_ON: the frame is open, and one of the functions below ends it. site: where the program
+ * has called the function. */
+enum files_state files_begin(struct call *c, enum function f, const void *site);
+#define SITE __builtin_return_address(0)
 /* The same for a call of which nothing is to be kept if it is not recorded. */
-static inline bool files_on(struct call *c, enum function f)
+static inline bool files_on(struct call *c, enum function f, const void *site)
 {
-	return unlikely(files_host != NULL) && files_begin(c, f) == FILES_ON;
+	return unlikely(files_host != NULL) && files_begin(c, f, site) == FILES_ON;
 }
 
 /* A call with this result, of a file; ends the frame. */

@@ -31,7 +31,7 @@ static uint64_t begin_region(enum annotation a, const char *name, uint64_t most)
 
 	if (!name || !is_wanted(a) || !vftr_region_number(name, most, &number))
 		return 0;
-	vftr_region_numbered(0, number);
+	vftr_region_numbered(0, number, NULL);
 	return number + 1;
 }
 
@@ -39,7 +39,7 @@ static uint64_t begin_region(enum annotation a, const char *name, uint64_t most)
 static void end_region(uint64_t region)
 {
 	if (region && region <= UINT32_MAX >> 1)
-		vftr_region_numbered(RECORD_EXIT, region - 1);
+		vftr_region_numbered(RECORD_EXIT, region - 1, NULL);
 }
 
 static void end_name(enum annotation a, const char *name, uint64_t most)

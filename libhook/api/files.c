@@ -36,7 +36,7 @@ static uint32_t files_generation(void)
 	return load_relaxed(&vftr_process.generation);
 }
 
-static void files_call(bool is_exit, const char *name, uint32_t *cache)
+static void files_call(bool is_exit, const char *name, uint32_t *cache, const void *site)
 {
 	uint64_t number = load_relaxed(cache);
 
@@ -48,7 +48,7 @@ static void files_call(bool is_exit, const char *name, uint32_t *cache)
 		if (number < UINT32_MAX)
 			store_relaxed(cache, (uint32_t)number + 1);
 	}
-	vftr_region_numbered(is_exit ? RECORD_EXIT : 0, number);
+	vftr_region_numbered(is_exit ? RECORD_EXIT : 0, number, site);
 }
 
 static void files_record(uint64_t head, int64_t bytes, uint64_t ticks)

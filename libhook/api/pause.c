@@ -31,7 +31,7 @@ EXPORT void vftrace_pause(void)
 	set_pauses(vftr_process.pauses + 1);
 	vftr_process_unlock();
 	busy_end(&vftr_thread);
-	vftr_slow(clock_counter(), 0, 0, NULL);
+	vftr_slow(clock_counter(), 0, 0, __builtin_return_address(0));
 }
 
 EXPORT void vftrace_resume(void)

@@ -235,10 +235,10 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 		record(exit_bit, number, site);
 }
 
-void vftr_region_numbered(uint64_t exit_bit, uint64_t number)
+void vftr_region_numbered(uint64_t exit_bit, uint64_t number, const void *site)
 {
 	if (records(&vftr_thread, exit_bit))
-		record(exit_bit, number, NULL);
+		record(exit_bit, number, site);
 }
 
 EXPORT void vftrace_region_begin(const char *name)

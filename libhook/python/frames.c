@@ -49,12 +49,12 @@ void vftr_python_enter(const void *what, uint64_t function)
 		}
 	}
 	calls.at[calls.n++] = (struct call){what, function};
-	vftr_region_numbered(0, function - 1);
+	vftr_region_numbered(0, function - 1, NULL);
 }
 
 static void leave_top(void)
 {
-	vftr_region_numbered(RECORD_EXIT, calls.at[--calls.n].function - 1);
+	vftr_region_numbered(RECORD_EXIT, calls.at[--calls.n].function - 1, NULL);
 }
 
 bool vftr_python_leave_innermost(const void *what)

@@ -102,6 +102,24 @@ test_expect 'longjmp over three frames, 100 times: paths after it are right' "
 		'100 leaf<third<second<first<end_longjmp<main<init' \
 		'1 work<end_longjmp<main<init' '10 leaf<work<end_longjmp<main<init'"
 
+# after_jump HOW PATH...: after a jump, whatever is called first
+after_jump() {
+	rm -f after-jump_*
+	traced -q -k files.active=true -k memory.active=true -k memory.large=0 -- "$BIN/after-jump" "$1"
+	shift
+	printf '%s\n' '1 main<init' '100 decode<main<init' '100 work<main<init' "$@" >wanted.profile
+	same_calls wanted.profile after-jump_all.json
+}
+
+test_expect 'what is called after a longjmp, of libvftrace or of the C library, is not below what was left' '
+	cc_traced "$BIN/after-jump" "$T/hook/app-after-jump.c" -I"$TOP/libhook"
+	after_jump nothing
+	after_jump file "100 fopen<main<init" "100 fclose<main<init"
+	after_jump memory
+	after_jump io
+	after_jump pause "100 vftrace_pause<main<init"
+	after_jump stack'
+
 test_expect '20000 deep direct recursion is one frame of 20000 calls' "
 	after 0 deep
 	profile '1 main<init' '1 end_deep<main<init' '20000 deeper<end_deep<main<init'"
