@@ -37,13 +37,15 @@ static int64_t place_of(FILE *f)
 	return at;
 }
 
-/* The bytes that went without a record. at: where the stream is. */
+/* The bytes that went without a record. at: where the stream is; one that appends has gone there
+ * over what was in the file before, and over what others have appended. */
 static void settle(FILE *f, int fd, int64_t at)
 {
 	struct descriptor *d = files_descriptor(fd);
+	const bool writes = __fwriting(f) != 0;
 
-	if (at > d->position)
-		files_rest(__fwriting(f) ? FILE_WRITE : FILE_READ, d->known - 1, at - d->position);
+	if (at > d->position && !(writes && d->appends))
+		files_rest(writes ? FILE_WRITE : FILE_READ, d->known - 1, at - d->position);
 	if (at >= 0) {
 		d->next += at - d->position;
 		d->position = at;

@@ -135,6 +135,28 @@ static void streams(void)
 	printf("%d lines\n", lines);
 }
 
+/* To a file that has something; and by two streams in turns. */
+static void appends(void)
+{
+	FILE *f, *a, *b;
+	int fd = make("log");
+
+	MUST(write(fd, data, 10000) == 10000);
+	close(fd);
+	f = fopen("log", "a+");
+	MUST(f && fwrite(data, 1, 10, f) == 10 && !fclose(f));
+	f = fopen("log", "a+");
+	MUST(f && fread(data, 1, 5, f) == 5 && getc(f) == 0);
+	MUST(!fseek(f, 0, SEEK_END) && fwrite(data, 1, 20, f) == 20 && !fclose(f));
+	a = fopen("two", "a");
+	b = fopen("two", "a");
+	for (int i = 0; i < 100; i++) {
+		MUST(fwrite(data, 1, 10, a) == 10 && !fflush(a));
+		MUST(fwrite(data, 1, 10, b) == 10 && !fflush(b));
+	}
+	MUST(!fclose(a) && !fclose(b));
+}
+
 static void others(void)
 {
 	int p[2], s[2], in = make("from"), out = make("to");
@@ -292,6 +314,7 @@ static const struct {
 	{"copies", copies},
 	{"folders", folders},
 	{"streams", streams},
+	{"appends", appends},
 	{"others", others},
 	{"threads", threads},
 	{"forks", forks},

@@ -76,6 +76,12 @@ test_expect 'streams: blocks are calls, characters and lines are bytes' '
 		stream_bytes=10001 mean_bytes=1000 seeks=1 others=0
 '
 
+test_expect 'streams that append: what was there before, or is of another stream, is not theirs' '
+	files_of appends
+	file log opens=3 writes=3 bytes_written=10030 reads=1 bytes_read=6 stream_bytes=1
+	file two writes=200 bytes_written=2000 stream_bytes=0
+'
+
 test_expect 'pipes and sockets are no files; sendfile, mmap, temporary files, names' '
 	files_of others
 	file "(pipes)" reads=1 writes=1 bytes_read=3 bytes_written=3
