@@ -138,11 +138,24 @@ CLOSING(pclose)
 
 /* ---- blocks of data ---- */
 
+/* The descriptor was there before us: it stands where the stream has read ahead to, or before what
+ * the stream has yet to write. */
+static void meet(FILE *f, int fd, int64_t bytes)
+{
+	struct descriptor *d = files_descriptor(fd);
+	const int64_t began = bytes < 0 ? -1 : place_of(f) - bytes;
+
+	if (began >= 0 && began < d->position)
+		d->position = d->next = began;
+}
+
 static void moved(const struct call *c, FILE *f, enum file_call kind, size_t items, size_t size)
 {
 	int fd = number_of(f);
 	int64_t bytes = items || !ferror(f) ? (int64_t)(items * size) : -1;
 
+	if (fd >= 0 && !files_knows(fd))
+		meet(f, fd, bytes);
 	if (fd < 0)
 		files_end(c, kind, files_number(FILE_NAME_OTHERS), bytes);
 	else

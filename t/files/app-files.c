@@ -157,6 +157,19 @@ static void appends(void)
 	MUST(!fclose(a) && !fclose(b));
 }
 
+/* A stream on a descriptor that nobody has seen opened: some blocks, and the rest by lines. */
+static void inherited(void)
+{
+	char line[100];
+
+	MUST(fread(data, 1, 100, stdin) == 100);
+	while (fgets(line, sizeof(line), stdin))
+		;
+	MUST(!fclose(stdin));
+	MUST(printf("%040d\n", 0) == 41 && fwrite(data, 1, 10, stdout) == 10);
+	MUST(!fclose(stdout));
+}
+
 static void others(void)
 {
 	int p[2], s[2], in = make("from"), out = make("to");
@@ -315,6 +328,7 @@ static const struct {
 	{"folders", folders},
 	{"streams", streams},
 	{"appends", appends},
+	{"inherited", inherited},
 	{"others", others},
 	{"threads", threads},
 	{"forks", forks},

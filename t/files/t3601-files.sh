@@ -82,6 +82,18 @@ test_expect 'streams that append: what was there before, or is of another stream
 	file two writes=200 bytes_written=2000 stream_bytes=0
 '
 
+test_expect 'a stream on a descriptor that was there before begins where its first call began' '
+	head -c 100000 /dev/zero | tr "\0" "\n" >in.txt
+	printf "%01000d" 0 >out.txt
+	# the shell has opened it, and the stream stands behind 1000 bytes
+	exec 3<>out.txt
+	cat <&3 >/dev/null
+	files_of inherited <in.txt >&3
+	exec 3>&-
+	file in.txt reads=1 bytes_read=100000 stream_bytes=99900
+	file out.txt writes=1 bytes_written=51 stream_bytes=41
+'
+
 test_expect 'pipes and sockets are no files; sendfile, mmap, temporary files, names' '
 	files_of others
 	file "(pipes)" reads=1 writes=1 bytes_read=3 bytes_written=3
