@@ -6,6 +6,7 @@
 #include "libc/memory/memory.h"
 
 #include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +44,14 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 EXPORT void *mmap64(void *at, size_t length, int prot, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));
 
+/* The kernel takes whole pages. */
+static size_t whole_pages(size_t length)
+{
+	const size_t page = getauxval(AT_PAGESZ);
+
+	return (length + page - 1) / page * page;
+}
+
 /* A block of which the first part goes is another one then; what goes behind is not seen. */
 EXPORT int munmap(void *at, size_t length)
 {
@@ -59,6 +68,7 @@ EXPORT int munmap(void *at, size_t length)
 		return result;
 	}
 	memory_gone(number, weight);
+	length = whole_pages(length);
 	if ((float)length < weight)
 		memory_mapped((char *)at + length, (size_t)weight - length, CALLER);
 	return result;

@@ -235,6 +235,16 @@ __attribute__((noinline)) void many_blocks(void)
 		free(keep[i]);
 }
 
+/* The kernel takes all of the last page; then one of two pages. */
+__attribute__((noinline)) void odd_maps(void)
+{
+	const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap(mmap(NULL, MIB, both, anonymous, -1, 0), MIB - 100);
+	munmap(mmap(NULL, page + 100, both, anonymous, -1, 0), 1);
+}
+
 /* 4 MiB of the kernel's, of which half goes at once; 1 MiB that grows to 2 and stays; others that
  * are none: a file's, room that is reserved, and a mapping that fails */
 __attribute__((noinline)) void maps(void)
@@ -385,6 +395,7 @@ static const struct {
 	{"storms", storms},
 	{"many", many_blocks},
 	{"maps", maps},
+	{"odd_maps", odd_maps},
 	{"handler", handler},
 	{"failing", failing},
 	{"children", children},

@@ -150,6 +150,12 @@ test_expect 'memory that the kernel gave: part of it goes, grows, and stays; wha
 	is $((9 * MIB)) "$(jq "[.memory[] | .mapped_bytes] | add" memory_all.json)"
 '
 
+test_expect 'the kernel takes whole pages, whatever length it is told' '
+	memory_of memory odd_maps
+	page=$(getconf PAGESIZE)
+	at memory_all.json odd_maps allocations=3 bytes=$((MIB + page + 200)) frees=2 live_bytes=100 live_blocks=1
+'
+
 test_expect 'signal handlers that allocate' '
 	memory_of memory handler
 	at memory_all.json on_alarm allocations=100 bytes=10240000 frees=100 live_bytes=0
