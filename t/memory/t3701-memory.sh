@@ -150,6 +150,11 @@ test_expect 'memory that the kernel gave: part of it goes, grows, and stays; wha
 	is $((9 * MIB)) "$(jq "[.memory[] | .mapped_bytes] | add" memory_all.json)"
 '
 
+test_expect 'with files.active, too, what vftr maps for itself is none of the program' '
+	memory_of memory threads -k files.active=true
+	is 0 "$(jq "[.memory[] | .mapped_bytes] | add" memory_all.json)"
+'
+
 test_expect 'the kernel takes whole pages, whatever length it is told' '
 	memory_of memory odd_maps
 	page=$(getconf PAGESIZE)

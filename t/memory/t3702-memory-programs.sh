@@ -108,6 +108,11 @@ for other in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2; do
 			[ \"\$(sum bytes)\" -gt 1000000 ]
 		done
 		is 0 \"\$(sum live_bytes)\"
+		# with files.active, too, what it maps for itself is no memory of the program
+		rm -rf prof && mkdir prof
+		LD_PRELOAD=$found traced -q --preload -k memory.active=true -k memory.large=0 -k files.active=true \\
+			-k output_directory=prof -- \"\$BIN/plain\" large
+		is 0 \"\$(sum mapped_bytes)\"
 	"
 done
 

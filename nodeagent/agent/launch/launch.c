@@ -297,10 +297,11 @@ static char *libraries_of(const struct launch *l, char **error)
 		annotations = part_path("annotations");
 	if (annotations)
 		libraries = with_colon(libraries, preloadable(l, annotations, error));
-	if (l->files && !*error)
-		libraries = with_colon(libraries, preload_library(l, "files", error));
+	/* memory first: it is to see who calls mmap(), which both stand in for */
 	if (l->memory && !*error)
 		libraries = with_colon(libraries, preload_library(l, "memory", error));
+	if (l->files && !*error)
+		libraries = with_colon(libraries, preload_library(l, "files", error));
 	if (l->locks && !*error)
 		libraries = with_colon(libraries, preload_library(l, "locks", error));
 	return libraries;
