@@ -24,9 +24,10 @@ void Extrae_define_event_type(unsigned *type, char *description, unsigned *n_val
 {
 	__typeof__(&Extrae_define_event_type) next = NEXT(Extrae_define_event_type);
 
+	/* first, as what 0 is called (mostly "End") would be kept in its place */
+	annotation_name_keep(&names, handle_of(*type, 0), description);
 	for (unsigned i = 0; n_values && descriptions && i < *n_values && i < NAMES_MOST; i++)
 		annotation_name_keep(&names, handle_of(*type, values[i]), descriptions[i]);
-	annotation_name_keep(&names, handle_of(*type, 0), description);
 	if (next)
 		next(type, description, n_values, values, descriptions);
 }

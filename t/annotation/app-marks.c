@@ -134,10 +134,10 @@ static void Tau(void)
 
 static void Extrae(void)
 {
-	unsigned type = 1000, n = 2;
-	unsigned long long values[] = {1, 2};
-	char what[] = "kinds of work", one[] = "compute", two[] = "write";
-	char *texts[] = {one, two};
+	unsigned type = 1000, n = 3;
+	unsigned long long values[] = {0, 1, 2};
+	char what[] = "kinds of work", none[] = "End", one[] = "compute", two[] = "write";
+	char *texts[] = {none, one, two};
 
 	Extrae_define_event_type(&type, what, &n, values, texts);
 	for (unsigned i = 0; i < TIMES; i++) {
