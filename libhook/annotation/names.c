@@ -1,16 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libhook/annotation/names.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "shm/atomic.h"
 #include "shm/fnv.h"
 
-#define TRIES 64u
+#define TRIES	   64u
+#define NAME_BYTES 1023u
+#define POOL_BYTES (16u << 20) /* of all names of all tables */
+
+static uint64_t pool; /* its address, or 0 */
+static uint32_t used;
 
 static uint64_t place_of(uint64_t handle)
 {
 	return fnv_bytes(FNV_BEGIN, &handle, sizeof(handle));
+}
+
+/* Pages that nobody uses cost nothing. */
+static char *pool_here(void)
+{
+	const int saved_errno = errno;
+	void *mine;
+
+	if (load_acquire(&pool)) /* pairs with claim_u64() */
+		return (char *)(uintptr_t)load_relaxed(&pool);
+	mine = mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mine != MAP_FAILED && !claim_u64(&pool, 0, (uintptr_t)mine))
+		munmap(mine, POOL_BYTES); /* another thread was faster */
+	errno = saved_errno;
+	return (char *)(uintptr_t)load_acquire(&pool);
+}
+
+/* A copy that stays, or NULL. */
+static const char *copy_of(const char *name)
+{
+	const uint32_t bytes = (uint32_t)strnlen(name, NAME_BYTES);
+	char *here = pool_here();
+	uint32_t at;
+
+	if (!here || load_relaxed(&used) > POOL_BYTES - NAME_BYTES - 1)
+		return NULL;
+	at = add_relaxed_u32(&used, bytes + 1);
+	if (at > POOL_BYTES - NAME_BYTES - 1)
+		return NULL;
+	return memcpy(here + at, name, bytes); /* the pages are zero */
 }
 
 uint64_t annotation_name_keep(struct names *n, uint64_t handle, const char *name)
@@ -22,13 +60,18 @@ uint64_t annotation_name_keep(struct names *n, uint64_t handle, const char *name
 	if (!handle)
 		handle = fnv_text(FNV_BEGIN, name) | 1;
 	place = place_of(handle);
-	for (uint64_t i = place; i < place + TRIES && !annotation_name_of(n, handle); i++) {
+	if (annotation_name_of(n, handle))
+		return handle;
+	for (uint64_t i = place; i < place + TRIES; i++) {
 		__typeof__(&n->at[0]) to = &n->at[i % NAMES_MOST];
 
+		if (load_acquire(&to->handle) == handle)
+			break;
 		if (!claim_u32(&to->taken, 0, 1))
 			continue;
-		strncpy(to->text, name, sizeof(to->text) - 1);
+		to->text = copy_of(name);
 		store_release(&to->handle, handle); /* pairs with the acquire below */
+		break;
 	}
 	return handle;
 }

@@ -14,7 +14,8 @@
 #include <unistd.h>
 #include "t/annotation/marks.h"
 
-#define TIMES 5
+#define TIMES  5
+#define TIMERS 5000
 
 long tool_calls(const char *beginning) __attribute__((weak));
 
@@ -51,6 +52,34 @@ static void roctx(void)
 		roctxRangePop();
 	}
 	puts("5 outer<init\n5 inner<outer<init\n5 mark<inner<outer<init\n5 anywhere<outer<init");
+}
+
+/* Two names that are the same for long; and many timers, each of which has its name. */
+static void timers(void)
+{
+	char name[2][402];
+	void *timer[TIMERS];
+
+	if (!ps_tool_initialize)
+		return;
+	for (int i = 0; i < 2; i++) {
+		memset(name[i], 'x', 400);
+		name[i][400] = (char)('0' + i);
+		name[i][401] = '\0';
+		timer[i] = ps_tool_timer_create(name[i]);
+		ps_tool_timer_start(timer[i]);
+		ps_tool_timer_stop(timer[i]);
+		printf("1 %s<init\n", name[i]);
+	}
+	for (int i = 0; i < TIMERS; i++) {
+		snprintf(name[0], sizeof(name[0]), "timer %d", i);
+		timer[i] = ps_tool_timer_create(name[0]);
+	}
+	for (int i = 0; i < TIMERS; i++) {
+		ps_tool_timer_start(timer[i]);
+		ps_tool_timer_stop(timer[i]);
+		printf("1 timer %d<init\n", i);
+	}
 }
 
 static void ps_tool(void)
@@ -272,8 +301,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*mark)(void);
 	} tools[] = {{"likwid", likwid}, {"PAPI", PAPI}, {"roctx", roctx}, {"ps_tool", ps_tool},
-		{"cali", cali}, {"SCOREP", SCOREP}, {"Tau", Tau}, {"Extrae", Extrae},
-		{"misuse", misuse}, {"threads", threads}, {"signals", signals}};
+		{"timers", timers}, {"cali", cali}, {"SCOREP", SCOREP}, {"Tau", Tau},
+		{"Extrae", Extrae}, {"misuse", misuse}, {"threads", threads}, {"signals", signals}};
 
 	if (argc < 2 || !roctxMarkA) {
 		puts("no tool");

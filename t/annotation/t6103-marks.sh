@@ -25,6 +25,11 @@ for tool in likwid PAPI roctx ps_tool cali SCOREP Tau Extrae; do
 		is 0 "$(jq ".warnings | length" without_all.json)"'
 done
 
+test_expect 'PerfStubs: long names, and thousands of timers, are told apart' '
+	status_of 3 traced --preload -q -- ./without timers >wanted
+	same_calls wanted without_all.json
+	is 0 "$(jq ".warnings | length" without_all.json)"'
+
 test_expect 'misused: no crash, the same result, one warning for each name' '
 	status_of 3 ./with misuse >untraced
 	for program in with without; do
