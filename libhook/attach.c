@@ -273,6 +273,16 @@ static bool callers_are_seen(const struct wire_welcome *w)
 	       (w->python && vftr_python_is_here && vftr_python_is_here());
 }
 
+/* The agent takes a call that states no site for one from the last site of its function. */
+void vftr_callers_are_seen(void)
+{
+	for (unsigned i = 0; i < CALL_SITE_FUNCTIONS; i++)
+		if (vftr_thread.sites[i])
+			return;
+	if (vftr_process.call_sites_auto)
+		vftr_call_sites_want(false);
+}
+
 static void accept_welcome(const struct wire_welcome *w, const char *text)
 {
 	vftr_process.ring_size = w->ring_size;
@@ -291,6 +301,7 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.memory_large = w->memory_large;
 	vftr_process.locks_wanted = w->locks;
 	vftr_process.sleds_wanted = w->sleds;
+	vftr_process.call_sites_auto = w->call_sites == WIRE_CALL_SITES_AUTO;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;

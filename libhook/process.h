@@ -47,6 +47,7 @@ struct process {
 	uint32_t lengths_wanted; /* the length of each message of a collective call is wanted */
 	bool begun_by_hook;	 /* the first event was of a function */
 	bool call_sites;	 /* from where MPI functions are called is recorded */
+	bool call_sites_auto;	 /* the user leaves that to us */
 	uint32_t publish_forks;	 /* publish FORK before any record of its team */
 	uint64_t lost_early;	 /* calls of signal handlers before there was a control page */
 	uint32_t pauses; /* nesting of vftrace_pause(), all threads, and maybe PAUSED_BY_AGENT */
@@ -205,6 +206,9 @@ void vftr_process_attach(bool by_hook);
 void vftr_messages_follow(void);
 /* emit.c: chooses vftr_enter_call(). */
 void vftr_call_sites_want(bool wanted);
+/* The callers of MPI have frames of their own from now on, which was not known when the process
+ * attached: then call sites are wanted no more, unless the user says so. */
+void vftr_callers_are_seen(void);
 /* switches/hooked-modules.c: true if a module of the program calls the hooks. */
 bool vftr_modules_call_hooks(void);
 /*

@@ -153,6 +153,8 @@ static void look(const char *event, struct py_object *arguments)
 		why = begin();
 		if (why)
 			vftr_python_note(why);
+		else
+			vftr_callers_are_seen(); /* malloc() attaches before Python begins */
 		if (vftr_python.set_item(dict, mark, vftr_python.none) ||
 			(why && vftr_python.set_item(dict, off, vftr_python.none)))
 			vftr_python.forget_error();

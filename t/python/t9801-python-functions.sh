@@ -208,5 +208,9 @@ test_if '[ -n "$mpi" ] && [ -f "$LIB/libvftrace-openmpi.so" ]' 'no mpi4py, or no
 	diff plain.out out
 	is 2 "$(json $ALL .ranks)" ranks
 	is 20 "$(calls_of $ALL "MPI_Sendrecv<__main__.ring<__main__.main<__main__.<module><init")"
+	is 20 "$(calls_of $ALL "MPI_Allreduce<__main__.total<__main__.main<__main__.<module><init")"
+	# the first malloc() attaches before it is known that functions of Python will be seen
+	ours -k memory.active=true -- $(mpirun_of openmpi) -np 2 "$mpi" "$A/app-mpi.py" >out
+	is 20 "$(calls_of $ALL "MPI_Sendrecv<__main__.ring<__main__.main<__main__.<module><init")"
 	is 20 "$(calls_of $ALL "MPI_Allreduce<__main__.total<__main__.main<__main__.<module><init")"'
 done_testing
