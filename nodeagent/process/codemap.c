@@ -273,6 +273,15 @@ bool codemap_find_key(const struct codemap *map, uint64_t key, struct code_locat
 	return false;
 }
 
+uint64_t codemap_newest_key(const struct codemap *map, uint64_t key)
+{
+	const uint32_t newest = codemap_epochs(map) - 1;
+
+	if (key & KEY_WIDE)
+		return (key & KEY_SITE) | key_wide(key, newest);
+	return (uint64_t)newest << KEY_EPOCH_SHIFT | (uint32_t)key;
+}
+
 bool codemap_find_address(
 	const struct codemap *map, uint64_t address, struct code_location *location)
 {

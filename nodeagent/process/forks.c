@@ -138,23 +138,36 @@ static bool is_forgotten(const struct forks *f, uint32_t number)
 	return f && number <= f->forgotten;
 }
 
+const struct process *forks_parent(const struct process *p)
+{
+	const struct process *q = NULL;
+
+	if (p->parent_traced && p->parent_fork)
+		q = pids_newest(p->host, p->parent_traced);
+	while (q && (q == p || !find_frames(q->forks, p->parent_fork)))
+		q = q->namesake;
+	return q;
+}
+
+static bool are_forgotten(const struct process *p, const struct forks *left)
+{
+	const struct process *q = pids_newest(p->host, p->parent_traced);
+
+	while (q && (q == p || !is_forgotten(q->forks, p->parent_fork)))
+		q = q->namesake;
+	return q || is_forgotten(left, p->parent_fork);
+}
+
 size_t forks_inherited(const struct process *p, const uint64_t **keys)
 {
 	const struct forks *left = pids_forks(p->host, p->parent_traced);
-	bool forgotten = is_forgotten(left, p->parent_fork);
-	struct fork_frames *f = NULL;
-	const struct process *q;
+	const struct process *parent = forks_parent(p);
+	struct fork_frames *f;
 
 	if (!p->parent_traced || !p->parent_fork)
 		return 0;
-	for (q = pids_newest(p->host, p->parent_traced); q && !f; q = q->namesake)
-		if (q != p) {
-			f = find_frames(q->forks, p->parent_fork);
-			forgotten |= is_forgotten(q->forks, p->parent_fork);
-		}
-	if (!f)
-		f = find_frames(left, p->parent_fork);
-	if (!f && forgotten)
+	f = find_frames(parent ? parent->forks : left, p->parent_fork);
+	if (!f && are_forgotten(p, left))
 		host_warn(p->host, false,
 			"process %d has called something after so many more forks of its parent "
 			"that its own is forgotten: its calls stand below init",

@@ -216,6 +216,13 @@ static const struct region *region_of_key(const struct process *p, uint64_t key)
 	return find_region(p, number);
 }
 
+bool regions_has(const struct process *p, uint64_t key)
+{
+	const struct region *r = region_of_key(p, key);
+
+	return r && (r->name || r->is_construct);
+}
+
 enum construct regions_kind_of_key(const struct process *p, uint64_t key)
 {
 	const struct region *r = region_of_key(p, key);

@@ -28,6 +28,9 @@ void regions_free(struct process *p);
 /* The raw name, or NULL: it was never defined. Valid until it is defined anew. */
 const char *regions_name(struct symcache *s, const struct process *p, uint64_t number);
 
+/* True if the process has defined the region of this key (calltree.h). */
+bool regions_has(const struct process *p, uint64_t key);
+
 /* The construct of OpenMP that the region is, or CONSTRUCT_KINDS. */
 enum construct regions_kind(const struct process *p, uint64_t number);
 /* The construct of OpenMP of a frame, by its key (calltree.h), or CONSTRUCT_KINDS. */

@@ -7,6 +7,7 @@
 #include "nodeagent/process/host.h"
 #include "nodeagent/replay/tree/calltree.h"
 #include "nodeagent/process/codemap.h"
+#include "nodeagent/process/forks.h"
 #include "nodeagent/symbols/demangle.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/process/regions.h"
@@ -32,6 +33,38 @@ static bool matches(const struct recorder *s, const char *name)
 	return name_matches(&s->precise, name, &style);
 }
 
+/* Who can say what the key of a frame is: the number of a region, or the address of code. */
+struct teller {
+	const struct process *process;
+	uint64_t key; /* there */
+	bool knows;
+};
+
+static bool can_tell(const struct process *p, uint64_t key)
+{
+	struct code_location location;
+
+	if (key_is_region(key))
+		return regions_has(p, key);
+	return (!key_is_function(key) && !key_is_site(key)) ||
+	       codemap_find_key(p->code, key, &location);
+}
+
+/* A child of fork() has the frames of its parent before it has said what they are: until then the
+ * parent knows it, where the same code is at the same address. */
+static struct teller teller_of(const struct process *p, uint64_t key)
+{
+	const bool known = can_tell(p, key);
+	const struct process *parent = known ? NULL : forks_parent(p);
+	uint64_t there = key;
+
+	if (parent && !key_is_region(key))
+		there = codemap_newest_key(parent->code, key);
+	if (parent && can_tell(parent, there))
+		return (struct teller){parent, there, true};
+	return (struct teller){p, key, known};
+}
+
 static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)
 {
 	if (!RECORD_IS_REGION(key) && !(key & KEY_WIDE)) {
@@ -48,8 +81,9 @@ static enum vfd_function_kind kind_of(const struct process *p, uint64_t key)
 	} else if (!RECORD_IS_REGION(key)) {
 		return VFD_FUNCTION_CODE;
 	}
-	return regions_kind_of_key(p, key) == CONSTRUCT_KINDS ? VFD_FUNCTION_REGION
-							      : VFD_FUNCTION_OPENMP;
+	return regions_kind_of_key(teller_of(p, key).process, key) == CONSTRUCT_KINDS
+		       ? VFD_FUNCTION_REGION
+		       : VFD_FUNCTION_OPENMP;
 }
 
 static bool is_precise(enum vfd_function_kind kind, uint64_t key)
@@ -71,27 +105,29 @@ static void find_code(const struct process *p, uint64_t key, struct vfd_function
 	memcpy(f->build_id, location.build_id, location.build_id_bytes);
 }
 
-/* Names that need no file to be read are told at once. Returns number << 1 | precise. */
+/* Names that are known and need no file to be read are told at once. Returns number << 1 | precise.
+ */
 static uint32_t define_function(struct recorder_process *s, uint64_t key)
 {
-	const struct process *p = s->process;
-	struct vfd_function f = {.process = s->number, .kind = kind_of(p, key)};
+	const struct teller t = teller_of(s->process, key);
+	const struct process *p = t.process;
+	struct vfd_function f = {.process = s->number, .kind = kind_of(s->process, key)};
 	bool is_code = f.kind == VFD_FUNCTION_CODE;
 	bool match = is_code && !key_is_site(key) && s->recorder->has_precise;
-	bool late = (is_code && !match) || f.kind == VFD_FUNCTION_OPENMP;
+	bool late = (is_code && !match) || f.kind == VFD_FUNCTION_OPENMP || !t.knows;
 	uint32_t number;
 
 	f.precise = is_precise(f.kind, key);
 	if (!late)
-		f.name = symcache_name(p->host->symbols, p, key);
+		f.name = symcache_name(p->host->symbols, p, t.key);
 	if (match)
-		f.precise = matches(s->recorder, f.name);
+		f.precise = matches(s->recorder, symcache_name(p->host->symbols, p, t.key));
 	if (is_code)
-		find_code(p, key, &f);
+		find_code(p, t.key, &f);
 	if (f.kind == VFD_FUNCTION_OPENMP)
-		f.index = regions_kind_of_key(p, key);
+		f.index = regions_kind_of_key(p, t.key);
 	if (f.kind == VFD_FUNCTION_REGION)
-		f.index = regions_is_lock_wait(p, key) ? VFD_REGION_LOCK_WAIT : 0;
+		f.index = regions_is_lock_wait(p, t.key) ? VFD_REGION_LOCK_WAIT : 0;
 	if (f.kind == VFD_FUNCTION_MPI) {
 		f.index = key_mpi((uint32_t)key);
 		f.process = VFD_NONE;

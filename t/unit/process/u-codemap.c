@@ -123,6 +123,19 @@ START_TEST(reused_addresses)
 }
 END_TEST
 
+START_TEST(the_newest_key_of_an_address)
+{
+	add("liba", LOW, HIGH, 10);
+	codemap_gone(map, LOW, 50);
+	add("libb", LOW, HIGH, 60);
+	ck_assert(codemap_find_key(map, codemap_newest_key(map, (uint32_t)LOW + 4), &place));
+	ck_assert_str_eq(place.path, "libb");
+	ck_assert(codemap_find_key(map, codemap_newest_key(map, KEY_WIDE | (LOW + 4)), &place));
+	ck_assert_str_eq(place.path, "libb");
+	ck_assert_uint_eq(codemap_newest_key(map, KEY_SITE | (LOW + 4)) & KEY_SITE, KEY_SITE);
+}
+END_TEST
+
 /* Keys with a whole address have room for some thousand of the epochs. */
 START_TEST(the_last_epoch_of_whole_addresses_has_no_end)
 {
@@ -347,8 +360,9 @@ int main(void)
 	Suite *s = suite_create("codemap");
 	TCase *c = tcase_create("codemap");
 	const TTest *const tests[] = {one_module, by_name, across_four_gib, reused_addresses,
-		one_that_comes_back, epochs_have_an_end, changes_without_end, neighbours,
-		wide_keys_and_epochs, recursion_across_epochs, nonsense};
+		the_newest_key_of_an_address, one_that_comes_back, epochs_have_an_end,
+		changes_without_end, neighbours, wide_keys_and_epochs, recursion_across_epochs,
+		nonsense};
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 30);

@@ -132,6 +132,21 @@ START_TEST(they_outlive_a_parent_that_is_let_go)
 }
 END_TEST
 
+START_TEST(the_parent_is_known_until_it_is_let_go)
+{
+	const struct process child = {
+		.host = &a, .pid = 1, .parent_traced = p->pid, .parent_fork = 2};
+	const struct process alone = {.host = &a, .pid = 1};
+
+	ck_assert_ptr_null(forks_parent(&child));
+	fork_all(1, 2);
+	ck_assert_ptr_eq(forks_parent(&child), p);
+	ck_assert_ptr_null(forks_parent(&alone));
+	pids_let_go(p);
+	ck_assert_ptr_null(forks_parent(&child));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("forks");
@@ -143,6 +158,7 @@ int main(void)
 	tcase_add_test(c, who_comes_too_late_is_named);
 	tcase_add_test(c, different_frames_are_bounded_by_their_bytes);
 	tcase_add_test(c, they_outlive_a_parent_that_is_let_go);
+	tcase_add_test(c, the_parent_is_known_until_it_is_let_go);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
