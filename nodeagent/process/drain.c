@@ -45,11 +45,22 @@ static unsigned until_stack_sample(struct replay *r, const uint64_t *block, unsi
 	return BLOCK_WORDS;
 }
 
-/* Replays a block from the word `from' on; in parts if the meaning of addresses changes within it,
- * or a stack sample lies there. NULL, or what is wrong. */
-static const char *replay_rest(const struct process *p, struct replay *r, uint32_t *epoch_at,
-	const uint64_t *block, unsigned from, uint64_t now)
+/* Words of a block. */
+struct words {
+	unsigned from, to;
+};
+
+static struct words all_from(unsigned from)
 {
+	return (struct words){from, BLOCK_WORDS};
+}
+
+/* Replays these words of a block; in parts if the meaning of addresses changes within them, or a
+ * stack sample lies there. NULL, or what is wrong. */
+static const char *replay_rest(const struct process *p, struct replay *r, uint32_t *epoch_at,
+	const uint64_t *block, struct words words, uint64_t now)
+{
+	unsigned from = words.from;
 	struct codemap *code = p->code;
 	struct replay_epoch epoch;
 	unsigned to, split;
@@ -58,7 +69,7 @@ static const char *replay_rest(const struct process *p, struct replay *r, uint32
 	codemap_reusable(code, &epoch.low, &epoch.bytes);
 
 	do {
-		to = until_stack_sample(r, block, from);
+		to = MIN(until_stack_sample(r, block, from), words.to);
 		while (*epoch_at + 1 < codemap_epochs(code)) {
 			split = replay_split(
 				r, block, from, codemap_epoch_start(code, *epoch_at + 1));
@@ -71,13 +82,14 @@ static const char *replay_rest(const struct process *p, struct replay *r, uint32
 		epoch.epoch = *epoch_at;
 		why = replay_block(r, block, from, to, &epoch, now);
 		from = to;
-	} while (!why && from < BLOCK_WORDS);
+	} while (!why && from < words.to);
 	return why;
 }
 
 static bool take_block(struct thread_ring *t, const uint64_t *block, uint64_t now)
 {
-	const char *why = replay_rest(t->process, t->replay, &t->epoch, block, t->taken, now);
+	const char *why =
+		replay_rest(t->process, t->replay, &t->epoch, block, all_from(t->taken), now);
 
 	t->taken = 0;
 	if (why)
@@ -525,7 +537,8 @@ static const char *drain_unpublished(struct thread_ring *t)
 	const char *why = NULL;
 
 	for (unsigned i = 0; i < n && !why; i++) {
-		why = replay_rest(t->process, t->replay, &t->epoch, blocks[i], t->taken, now);
+		why = replay_rest(
+			t->process, t->replay, &t->epoch, blocks[i], all_from(t->taken), now);
 		t->taken = 0;
 		host->drained_bytes += why ? 0 : BLOCK_BYTES;
 	}
@@ -545,6 +558,60 @@ void drain_last(struct thread_ring *t)
 	count_missing(t);
 }
 
+/* Of a running thread: up to the first word that is not stored, or a record that is not complete.
+ * It will be, or is a place of which nobody knows whether it will. */
+static unsigned stored_words(const uint64_t *block, unsigned from)
+{
+	while (from < BLOCK_WORDS && block[from]) {
+		const unsigned words = record_words(block[from]);
+
+		if (words > BLOCK_WORDS - from || !block[from + words - 1])
+			break;
+		from += words;
+	}
+	return from;
+}
+
+/* The rest of the block stays for the time when it is published. */
+static void drain_stored(struct process *p, size_t index)
+{
+	static uint64_t blocks[2][BLOCK_WORDS];
+	struct thread_ring *t = p->threads[index];
+	struct words words = {0, 0};
+	uint32_t number = t ? t->number : 0;
+	const char *why;
+	uint64_t tail;
+
+	if (!t || t->error)
+		return;
+	tail = t->tail;
+	/* of the two, what the second one has can wait: then the first is published in a moment */
+	if (!ring_unpublished(&t->ring, tail, blocks))
+		return;
+	/* definitions were sent before the words that need them; thereby it may end, or be read */
+	if (!definitions_read(p) || p->threads[index] != t || t->number != number ||
+		t->tail != tail || t->error)
+		return;
+	words = (struct words){t->taken, stored_words(blocks[0], t->taken)};
+	if (words.to <= words.from)
+		return;
+	why = replay_rest(p, t->replay, &t->epoch, blocks[0], words, host_ticks(p->host));
+	t->taken = (uint16_t)words.to;
+	if (why)
+		quarantine(t, why);
+}
+
+void drain_host_stored(struct host *host)
+{
+	drain_host(host);
+	for (struct process *p = host->live; p; p = p->next_live) {
+		for (size_t i = 0; i < p->n_threads && !p->ended && !p->quarantined; i++)
+			drain_stored(p, i);
+		if (!p->ended)
+			settle_process(p);
+	}
+}
+
 void drain_copy(struct thread_ring *t)
 {
 	if (!t->error)
@@ -561,7 +628,8 @@ bool drain_shadow(const struct thread_ring *t, struct replay *shadow)
 	const char *why = NULL;
 
 	for (unsigned i = 0; i < n && !why; i++)
-		why = replay_rest(t->process, shadow, &epoch, blocks[i], 0, now);
+		why = replay_rest(
+			t->process, shadow, &epoch, blocks[i], all_from(i ? 0 : t->taken), now);
 	free(blocks);
 	return !why;
 }

@@ -32,6 +32,12 @@ uint64_t drain_process_now(struct process *p);
 uint64_t drain_host(struct host *host);
 
 /*
+ * The same, and then what threads have stored and not published: at most a block of each, whose
+ * rest is read when it is published. For what must have all up to now.
+ */
+void drain_host_stored(struct host *host);
+
+/*
  * For several reading threads (readers/readers.h). After drain_begin() of each process come rounds
  * of: drain_may_go_on() of each process; drain_own() of its rings, each by any thread, while
  * nothing else runs; drain_common() of the same rings by the agent's thread; drain_round_over() of

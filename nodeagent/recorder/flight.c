@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/process/drain.h"
 #include "nodeagent/process/host.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/recorder/internal.h"
@@ -29,6 +30,7 @@ struct flight {
 	enum { FLIGHT_ARMED, FLIGHT_DUE, FLIGHT_WRITTEN, FLIGHT_ENDED } state;
 	char *event;		      /* unless ARMED */
 	uint64_t due;		      /* raw ns */
+	uint64_t end;		      /* ticks; of the file, whose events all came before */
 	uint64_t armed[FREQUENT + 1]; /* raw ns: until then these are passed over */
 	uint64_t bytes;		      /* of all files */
 	struct flight_event now;      /* unless ARMED */
@@ -219,6 +221,7 @@ static void begin_file(struct recorder *s)
 	const uint64_t most = s->host->conf->sampling_max_size;
 	char *path, *error = NULL;
 
+	f->end = host_ticks(s->host);
 	recorder_complete(s);
 	if (most && f->bytes + vfd_writer_kept(s->writer).bytes > most) {
 		host_warn(s->host, true,
@@ -251,7 +254,7 @@ static void end_file(struct recorder *s, double seconds)
 	const struct flight_file *file = &f->files[f->n_files - 1];
 	const struct vfd_kept kept = vfd_writer_kept(s->writer);
 	uint64_t bytes;
-	const int error = vfd_freeze_end(s->writer, host_ticks(s->host), seconds, &bytes);
+	const int error = vfd_freeze_end(s->writer, f->end, seconds, &bytes);
 
 	f->bytes += bytes;
 	settle_request(s, error ? REQUEST_FAILED : REQUEST_WRITTEN);
@@ -274,6 +277,8 @@ static uint64_t go_on(struct recorder *s, uint64_t now)
 	struct flight *f = s->flight;
 
 	if (f->state == FLIGHT_DUE && now >= f->due)
+		drain_host_stored(s->host);
+	if (f->state == FLIGHT_DUE && now >= f->due) /* or something greater has happened */
 		begin_file(s);
 	if (f->state == FLIGHT_WRITTEN && vfd_freeze_step(s->writer)) {
 		recorder_tell_clock(s);

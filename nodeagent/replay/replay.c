@@ -83,11 +83,10 @@ void replay_set_gpu(struct replay *r, struct gpu *g)
 }
 
 /* The word that a block starts with. */
-static const char *block_time(struct replay *r, uint64_t w, uint64_t now)
+static const char *block_time(struct replay *r, uint64_t w)
 {
 	if ((uint32_t)w != RECORD_SYNC || (w & RECORD_EXIT))
 		return "a block does not start with its time";
-	r->not_after = now + FUTURE_MAX;
 	replay_set_time_base(r, w);
 	return r->error;
 }
@@ -95,8 +94,9 @@ static const char *block_time(struct replay *r, uint64_t w, uint64_t now)
 const char *replay_block(struct replay *r, const uint64_t *block, unsigned from, unsigned to,
 	const struct replay_epoch *epoch, uint64_t now)
 {
+	r->not_after = now + FUTURE_MAX; /* the rest of a block may be stored much later */
 	if (from == 0) {
-		const char *why = block_time(r, load_relaxed(&block[0]), now);
+		const char *why = block_time(r, load_relaxed(&block[0]));
 
 		if (why)
 			return why;
@@ -111,12 +111,13 @@ const char *replay_block_own(struct replay *r, const uint64_t *block, unsigned f
 	const struct replay_epoch *epoch, uint64_t now, unsigned *to)
 {
 	*to = from;
+	r->not_after = now + FUTURE_MAX;
 	if (from == 0) {
 		const char *why;
 
 		if (r->slow)
 			return r->error;
-		why = block_time(r, load_relaxed(&block[0]), now);
+		why = block_time(r, load_relaxed(&block[0]));
 		if (why)
 			return why;
 		from = 1;

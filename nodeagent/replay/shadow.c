@@ -48,6 +48,7 @@ struct replay *replay_shadow(const struct replay *r)
 	if (!can_be_copied(r))
 		return NULL;
 	s = replay_new(r->now, r->same, r->ctx);
+	s->high = r->high; /* a part of the block may have been taken */
 	s->class_of_region = r->class_of_region;
 	s->n_counters = r->n_counters;
 	memcpy(s->counter, r->counter, sizeof(s->counter));

@@ -49,6 +49,29 @@ test_expect 'SIGURG writes one file of the last seconds, in which each step is w
 	# the profile has all
 	is "$(($(cat steps) * 100))" "$(calls_of out/profile.json "leaf<deep<step<main<init")"'
 
+# calls_of_still N: the leaves of N rounds, each followed by a call, of which the last goes on
+calls_of_still() {
+	wait_for 20 "[ -s still/*-signal$1.vfd ] && \"$VFTR\" dump -H still/*-signal$1.vfd | grep -qx \"Complete:        yes\""
+	"$VFTR" dump still/*-signal$1.vfd >dump
+	is $((3 * $1)) "$(grep -c " exit leaf<rounds<main<init" dump)" leaves
+	is "$1" "$(grep -c " call still<rounds<main<init" dump)" "calls that began"
+	is $(($1 - 1)) "$(grep -c " exit still<rounds<main<init" dump)" "calls that ended"
+}
+
+test_expect 'a thread that records little: the file has its last events, and the next one goes on behind them' '
+	limit "$AGENT" $keep -k sampling.keep=100s -o still -- "$BIN/flight" still 3 &
+	sleep_pid=$!
+	for k in 1 2 3; do
+		wait_for 20 "[ -f at$k ]"
+		urge
+		calls_of_still $k
+		touch go$k
+	done
+	wait $sleep_pid
+	is 9 "$(calls_of still/profile.json "leaf<rounds<main<init")"
+	is 3 "$(calls_of still/profile.json "still<rounds<main<init")"
+	is 3 "$(jq ".warnings | length" still/profile.json)" "lines of the log, one for each file"'
+
 test_expect 'all readers take it' '
 	limit "$VFTR" export -f perfetto -o p.json out
 	[ "$(grep -ao leaf p.json | wc -l)" -gt 0 ]

@@ -103,11 +103,13 @@ static struct receive_words receive_of(const struct thread_ring *t)
 }
 
 /*
+ * Those before `from' were read before they were published.
+ *
  * A word that is zero has a place and is not stored: a signal handler has come in between, and its
  * words follow.
  */
-static void take_block(
-	struct unpublished *u, const uint64_t block[BLOCK_WORDS], struct map32 *called)
+static void take_block(struct unpublished *u, const uint64_t block[BLOCK_WORDS], unsigned from,
+	struct map32 *called)
 {
 	uint64_t high = 0;
 
@@ -119,7 +121,7 @@ static void take_block(
 			break;
 		if ((uint32_t)*w == RECORD_SYNC)
 			high = *w >> RECORD_TIME_SHIFT << RECORD_TIME_BITS;
-		else if (w[words - 1])
+		else if (at >= from && w[words - 1])
 			take_word(u, w, high, called);
 		at += words;
 	}
@@ -139,7 +141,7 @@ void unpublished_read(struct unpublished *u, const struct thread_ring *t, struct
 
 	*u = (struct unpublished){0};
 	for (unsigned i = 0; i < n; i++)
-		take_block(u, blocks[i], called);
+		take_block(u, blocks[i], i ? 0 : t->taken, called);
 	free(blocks);
 	fence_acquire(); /* the second look comes after that at the words */
 	after = receive_of(t);

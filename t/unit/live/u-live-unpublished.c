@@ -91,6 +91,19 @@ START_TEST(so_it_is_when_a_record_was_stored_in_part)
 }
 END_TEST
 
+/* As the flight recorder does, before the block is published. */
+START_TEST(words_that_were_read_are_not_taken_again)
+{
+	store_wait(0);
+	thread.taken = (uint16_t)at;
+	store_wait(RECORD_EXIT);
+	look();
+	ck_assert_uint_eq(seen.entered, 0);
+	ck_assert_uint_eq(seen.left, 1);
+	ck_assert_uint_eq(seen.got[0].since, TICKS + 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("words not yet published");
@@ -100,6 +113,7 @@ int main(void)
 	tcase_add_test(c, the_words_of_a_block_are_taken_in_their_order);
 	tcase_add_test(c, a_handler_that_has_interrupted_the_fast_path_is_seen);
 	tcase_add_test(c, so_it_is_when_a_record_was_stored_in_part);
+	tcase_add_test(c, words_that_were_read_are_not_taken_again);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }

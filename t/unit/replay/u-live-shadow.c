@@ -62,6 +62,26 @@ START_TEST(what_is_not_published_is_in_the_shadow)
 }
 END_TEST
 
+/* The replay has taken the first words of a block that is not published. */
+START_TEST(it_goes_on_in_the_middle_of_a_block)
+{
+	struct replay *s;
+	unsigned from;
+
+	in_after(10, A);
+	in_after(10, B);
+	from = used;
+	ck_assert_ptr_null(replay_block(r, block, 0, from, &no_epoch, NOW));
+	out_after(5, B);
+	s = replay_shadow(r);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_ptr_null(replay_block(s, block, from, BLOCK_WORDS, &no_epoch, NOW));
+	ck_assert_uint_eq(child(s, child(s, NULL, A), B)->ticks, 5);
+	ck_assert_uint_eq(replay_last_ticks(s), ticks);
+	replay_free(s);
+}
+END_TEST
+
 START_TEST(a_recursion_that_is_open_ends_as_often)
 {
 	struct replay *s;
@@ -156,6 +176,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, what_is_not_published_is_in_the_shadow);
+	tcase_add_test(c, it_goes_on_in_the_middle_of_a_block);
 	tcase_add_test(c, a_recursion_that_is_open_ends_as_often);
 	tcase_add_test(c, of_more_frames_than_asked_for_the_outer_and_the_inner_ones_are_told);
 	tcase_add_test(c, open_frames_have_the_time_until_now);

@@ -333,6 +333,22 @@ START_TEST(absurd_times_later)
 }
 END_TEST
 
+/* A thread may sleep for hours between two words of a block. */
+START_TEST(the_rest_of_a_block_may_be_stored_much_later)
+{
+	unsigned from;
+
+	in(A);
+	from = used;
+	ck_assert_ptr_null(replay_block(r, block, 0, from, &no_epoch, NOW));
+	ticks = NOW * 4;
+	out(A);
+	ck_assert_ptr_null(replay_block(r, block, from, BLOCK_WORDS, &no_epoch, NOW * 4));
+	expect(AT(A), 1, ticks - START - 1);
+	used = 0;
+}
+END_TEST
+
 START_TEST(no_time)
 {
 	block[0] = record_word(ticks, 0, A);
@@ -657,11 +673,11 @@ int main(void)
 		exit_of_a_lower_frame, exits_of_nothing, strays_stay_cheap, jumps, pause_and_resume,
 		frames_entered_while_paused, exits_while_paused, losses_while_paused, losses,
 		closing_more_than_is_open, incomplete_record, holes_are_nothing, wide_addresses,
-		time_goes_backwards, time_wraps, absurd_times, absurd_times_later, no_time,
-		record_across_the_end, too_many_losses, unknown_kind, frames_without_end,
-		mutual_recursion, in_parts, stack_of_a_thread, trees_add_up, first_calls,
-		first_calls_of_many, too_many_paths, counters_of_the_user, bytes_of_openacc,
-		random_words};
+		time_goes_backwards, time_wraps, absurd_times, absurd_times_later,
+		the_rest_of_a_block_may_be_stored_much_later, no_time, record_across_the_end,
+		too_many_losses, unknown_kind, frames_without_end, mutual_recursion, in_parts,
+		stack_of_a_thread, trees_add_up, first_calls, first_calls_of_many, too_many_paths,
+		counters_of_the_user, bytes_of_openacc, random_words};
 	Suite *s = suite_create("replay");
 	TCase *c = tcase_create("replay");
 
