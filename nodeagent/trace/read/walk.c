@@ -454,6 +454,13 @@ static bool resume(struct walk *w, struct vfd_event *e)
 	return implied(w, e, VFD_ENTER, w->frames[w->resumed++], w->filter->from);
 }
 
+/* What ran until an event behind `to' has begun before that: it may also have filled the time since
+ * `from'. */
+static bool ran_before_to(const struct walk *w)
+{
+	return w->f->facts.interval_ns && w->has_since && time_of(w, w->since) < w->filter->to;
+}
+
 static bool next_balanced(struct walk *w, struct vfd_event *e)
 {
 	const struct vfd_filter *f = w->filter;
@@ -466,9 +473,11 @@ static bool next_balanced(struct walk *w, struct vfd_event *e)
 			w->over = true;
 		time = w->over ? end_of(w) : time_of(w, w->now.units);
 		if (!w->over && f->to_set && time >= f->to) {
-			if (!w->silent && w->has_since && time_of(w, w->since) < f->to &&
-				approach(w, time, e))
-				return true;
+			if (ran_before_to(w) && approach(w, time, e)) {
+				if (!w->silent)
+					return true;
+				continue;
+			}
 			w->over = true;
 			time = f->to;
 		}
