@@ -259,6 +259,16 @@ static inline uint64_t key_of_exit(uint64_t key)
 	return is_call_site(key) ? RECORD_ID_MPI + CALL_SITE_FUNCTION(key) : key;
 }
 
+/* Where the program has made a call, or 0: of MPI and the like `site' is in our own wrapper. */
+static uintptr_t site_of(uint64_t key, const void *site)
+{
+	if (is_call_site(key))
+		return CALL_SITE_ADDRESS(key);
+	if (key == RECORD_WAIT || (key >= RECORD_ID_MPI && key < RECORD_ID_REGION))
+		return 0;
+	return (uintptr_t)site;
+}
+
 /*
  * A SITE, by which the first enter after a longjmp() finds its caller. A wait, or a function of
  * another interface, whose caller is not known leaves that to the next one; but not a region, which
@@ -266,7 +276,7 @@ static inline uint64_t key_of_exit(uint64_t key)
  */
 static void put_site(struct thread *t, uint64_t ticks, uint64_t key, const void *site)
 {
-	const uint64_t at = is_call_site(key) ? CALL_SITE_ADDRESS(key) : (uintptr_t)site;
+	const uintptr_t at = site_of(key, site);
 
 	if (!at && (key == RECORD_WAIT || (key >= RECORD_ID_MPI && key < RECORD_ID_REGION)))
 		return;
@@ -487,15 +497,15 @@ static void drop(
 	}
 }
 
-/* site: of what is called, or NULL. */
-static void thread_pause(struct thread *t, uint64_t ticks, const void *site)
+/* site: of what is called, or 0. */
+static void thread_pause(struct thread *t, uint64_t ticks, uintptr_t site)
 {
 	if (!make_room(t, ticks))
 		return;
 	put_sync(t, ticks);
 	put_counters(t, true);
 	if (t->jumped && site)
-		put_site(t, ticks, 0, site);
+		put_site(t, ticks, 0, (const void *)site);
 	put(t, record_word(ticks, 0, RECORD_PAUSE), 0);
 	t->state = THREAD_PAUSED;
 	t->skipped_depth = 0;
@@ -548,7 +558,7 @@ static void record_slowly(
 			thread_resume(t, ticks);
 	}
 	if (t->state == THREAD_ACTIVE && paused)
-		thread_pause(t, ticks, exit_bit ? NULL : site);
+		thread_pause(t, ticks, exit_bit ? 0 : site_of(key, site));
 	if (t->state == THREAD_PAUSED) {
 		while_paused(t, ticks, exit_bit, key, site);
 		return;
@@ -716,7 +726,7 @@ attach:
 	if (key)
 		record_slowly(t, ticks, exit_bit, key, site);
 	else if (t->state == THREAD_ACTIVE && load_relaxed(&vftr_process.pauses))
-		thread_pause(t, ticks, site);
+		thread_pause(t, ticks, (uintptr_t)site);
 	else if (t->state == THREAD_PAUSED && !vftr_pause_follow())
 		thread_resume(t, ticks);
 	if (t->state == THREAD_ACTIVE || t->state == THREAD_PAUSED)

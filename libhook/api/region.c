@@ -237,8 +237,18 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 
 void vftr_region_numbered(uint64_t exit_bit, uint64_t number, const void *site)
 {
-	if (records(&vftr_thread, exit_bit))
-		record(exit_bit, number, site);
+	struct thread *t = &vftr_thread;
+	const void *jumped = t->jumped;
+
+	if (!records(t, exit_bit))
+		return;
+	record(exit_bit, number, site);
+	/* the caller may be a library without frames, which finds none: the next enter tells it,
+	 * too */
+	if (jumped && site && !exit_bit) {
+		t->jumped = jumped;
+		t->limit = NULL;
+	}
 }
 
 EXPORT void vftrace_region_begin(const char *name)

@@ -102,10 +102,11 @@ test_expect 'longjmp over three frames, 100 times: paths after it are right' "
 		'100 leaf<third<second<first<end_longjmp<main<init' \
 		'1 work<end_longjmp<main<init' '10 leaf<work<end_longjmp<main<init'"
 
-# after_jump HOW PATH...: after a jump, whatever is called first
+# after_jump HOW PATH...: after a jump, whatever is called first; with $keys
+keys='-k files.active=true -k memory.active=true'
 after_jump() {
 	rm -f after-jump_*
-	traced -q -k files.active=true -k memory.active=true -k memory.large=0 -- "$BIN/after-jump" "$1"
+	traced -q $keys -k memory.large=0 -- "$BIN/after-jump" "$1"
 	shift
 	printf '%s\n' '1 main<init' '100 decode<main<init' '100 work<main<init' "$@" >wanted.profile
 	same_calls wanted.profile after-jump_all.json
@@ -115,10 +116,20 @@ test_expect 'what is called after a longjmp, of libvftrace or of the C library, 
 	cc_traced "$BIN/after-jump" "$T/hook/app-after-jump.c" -I"$TOP/libhook"
 	after_jump nothing
 	after_jump file "100 fopen<main<init" "100 fclose<main<init"
+	after_jump library "100 fopen<main<init" "100 fclose<decode<main<init"
 	after_jump memory
 	after_jump io
 	after_jump pause "100 vftrace_pause<main<init"
 	after_jump stack'
+
+test_if '[ "$(mpi_list_short)" ]' 'no MPI' 'nor is what is called after a call of MPI, whose place is not known' '
+	set -- $(mpi_list_short)
+	mpicc_traced $1 "$BIN/after-jump" "$T/hook/app-after-jump.c" -I"$TOP/libhook" -DWITH_MPI
+	keys=
+	after_jump mpi "1 MPI_Init<main<init" "1 MPI_Finalize<main<init" "100 MPI_Comm_rank<decode<main<init"
+	keys="-k mpi.call_sites=on"
+	after_jump mpi >differs || :
+	refuse grep "MPI_Comm_rank.*decode" differs'
 
 test_expect '20000 deep direct recursion is one frame of 20000 calls' "
 	after 0 deep
