@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "shm/atomic.h"
 #include "shm/fnv.h"
 
@@ -24,14 +26,15 @@ static uint64_t place_of(uint64_t handle)
 static char *pool_here(void)
 {
 	const int saved_errno = errno;
-	void *mine;
+	long mine;
 
 	if (load_acquire(&pool)) /* pairs with claim_u64() */
 		return (char *)(uintptr_t)load_relaxed(&pool);
-	mine = mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
+	/* mmap() may be that of libvftrace-memory, which counts it for the program */
+	mine = syscall(SYS_mmap, NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mine != MAP_FAILED && !claim_u64(&pool, 0, (uintptr_t)mine))
-		munmap(mine, POOL_BYTES); /* another thread was faster */
+	if (mine != -1 && !claim_u64(&pool, 0, (uint64_t)mine))
+		syscall(SYS_munmap, mine, POOL_BYTES); /* another thread was faster */
 	errno = saved_errno;
 	return (char *)(uintptr_t)load_acquire(&pool);
 }
