@@ -66,6 +66,8 @@ static const char *replay_rest(const struct process *p, struct replay *r, uint32
 	unsigned to, split;
 	const char *why;
 
+	if (from >= words.to) /* all was taken before the block was published */
+		return NULL;
 	codemap_reusable(code, &epoch.low, &epoch.bytes);
 
 	do {
@@ -585,7 +587,8 @@ static void drain_stored(struct process *p, size_t index)
 	if (!t || t->error)
 		return;
 	tail = t->tail;
-	/* of the two, what the second one has can wait: then the first is published in a moment */
+	/* of two, only the first: it is published in a moment, but by a thread that drops calls,
+	 * which does so with its next event */
 	if (!ring_unpublished(&t->ring, tail, blocks))
 		return;
 	/* definitions were sent before the words that need them; thereby it may end, or be read */
@@ -610,6 +613,7 @@ void drain_host_stored(struct host *host)
 		if (!p->ended)
 			settle_process(p);
 	}
+	sync_settle(host->sync);
 }
 
 void drain_copy(struct thread_ring *t)
