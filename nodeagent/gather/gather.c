@@ -276,6 +276,7 @@ uint32_t gather_named(const struct gather_from *from, uint32_t parent, const cha
 	const bool may = strncmp(name, "MPI_", 4) != 0 &&
 			 strncmp(name, SITE_PREFIX, strlen(SITE_PREFIX)) != 0;
 
+	name = name_beside_root(from->host, name, parent == PROFILE_NONE ? KEY_INIT : 0);
 	return frame_of(from->to, parent, intern_name(from->to, name), may);
 }
 
