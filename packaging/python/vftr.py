@@ -660,7 +660,8 @@ def _traces_in(folder, base):
 
 def _event_in(path):
     """What a file of the flight recorder was written for: "slow137"; "": it is of the whole run."""
-    found = re.search(r"[_-]((slow|death|signal|request)(-|[0-9]).*)\.vfd$", os.path.basename(path))
+    found = re.search(r"[_-]((?:slow|signal|request)[0-9]+|death-(?:rank|pid)[0-9]+)\.vfd$",
+                      os.path.basename(path))
     return found.group(1) if found else ""
 
 

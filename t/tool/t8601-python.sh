@@ -486,6 +486,15 @@ except vftr.Error as e:
 	python3 -c "
 import vftr
 print(len(list(vftr.open(\"events/node1-slow40.vfd\").timeline())))" >got
+	[ "$(cat got)" -gt 10 ]
+	# a run whose name is like that of an event
+	for k in 1 2; do
+		cp real/mpi/app_node$k.vfd events/fft_signal2d_node0$k.vfd
+	done
+	mv events/profile.json events/fft_signal2d_all.json
+	python3 -c "
+import vftr
+print(len(list(vftr.open(\"events/fft_signal2d_all.json\").timeline())))" >got
 	[ "$(cat got)" -gt 10 ]'
 
 test_expect 'node profiles that are named twice count once, and those of two runs make no database' '
