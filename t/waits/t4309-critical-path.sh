@@ -141,8 +141,8 @@ for mpi in $mpis; do
 				near "$online" "$exact"
 			done
 			jq -c "[.critical_path[] | select(.t_s > 0.01)]" called.json
-			jq -e ".critical_path[0] | .rank == 3 and .t_s > 0.8 * 4 * 3 * 0.06 and
-				.path == \"work<culprit<called<main<init\"" called.json
+			jq -e "any(.critical_path[]; .rank == 3 and .t_s > 0.8 * 4 * 3 * 0.06 and
+				.path == \"work<culprit<called<main<init\")" called.json
 		done'
 
 	test_expect "$mpi: random programs: waits, efficiencies, path and costs are those of the reference" '

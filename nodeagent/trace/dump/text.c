@@ -128,11 +128,10 @@ static void header_rounds(const struct vfd_file *f, FILE *out)
 	free(r);
 }
 
-static void header(struct vfd_file *f, bool peers, FILE *out)
+/* Processes, ranks of those of all MPI jobs, and threads. */
+static void header_processes(struct vfd_file *f, FILE *out)
 {
-	const struct vfd_facts *facts = vfd_facts(f);
-	const uint64_t messages = count_messages(f, peers);
-	size_t n, damaged, defined = 0, threads = 0, ranks = 0;
+	size_t n, defined = 0, threads = 0, ranks = 0;
 	const struct vfd_process *p = vfd_processes(f, &n);
 	struct map64 jobs = {.n = 0};
 	uint64_t size = 0;
@@ -149,6 +148,18 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 		threads += threads_of(f, &p[i]);
 	}
 	map64_free(&jobs);
+	fprintf(out, "%-17s%zu", "Processes:", defined);
+	if (size)
+		fprintf(out, ", ranks: %zu of %" PRIu64, ranks, size);
+	fprintf(out, "\n%-17s%zu\n", "Threads:", threads);
+}
+
+static void header(struct vfd_file *f, bool peers, FILE *out)
+{
+	const struct vfd_facts *facts = vfd_facts(f);
+	const uint64_t messages = count_messages(f, peers);
+	size_t damaged;
+
 	vfd_damage(f, &damaged);
 	put_line("Version ID:", facts->writer, out);
 	put_line("Application:", facts->application, out);
@@ -158,10 +169,7 @@ static void header(struct vfd_file *f, bool peers, FILE *out)
 	date(out, "End Date:",
 		(int64_t)((uint64_t)facts->start_unix_ns + (uint64_t)facts->end -
 			  (uint64_t)facts->start));
-	fprintf(out, "%-17s%zu", "Processes:", defined);
-	if (size)
-		fprintf(out, ", ranks: %zu of %" PRIu64, ranks, size);
-	fprintf(out, "\n%-17s%zu\n", "Threads:", threads);
+	header_processes(f, out);
 	fprintf(out, "%-17s%e seconds\n", "Sample interval:", (double)facts->interval_ns / 1e9);
 	fprintf(out, "%-17s%.3f seconds\n", "Job runtime:", (double)facts->end / 1e9);
 	fprintf(out, "%-17s%" PRIu64 "\n", "Samples:", facts->samples + messages);
