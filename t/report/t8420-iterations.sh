@@ -138,7 +138,7 @@ test_expect 'iterations.of names them; without iterations.active there are none'
 	is null "$(jq .iterations off/profile.json)"
 	limit "$VFTR" iterations off | grep "^Iterations were not looked for: iterations.active was false\.\$"
 	limit "$VFTR" run -q -o nobody -k iterations.of=nosuch -- $run -np 1 "$BIN/loop" loop 50 2000 >out
-	limit "$VFTR" iterations nobody | grep "^No function that was called twice matches iterations.of=\"nosuch\"\.\$"'
+	limit "$VFTR" iterations nobody | grep "^No function that can be the main loop matches iterations.of=\"nosuch\" (vftr-analysis(7), The main loop)\.\$"'
 
 test_expect 'a program without MPI, and without a loop' '
 	printf "%s\n" "static volatile int n;" "static void step(void) { for (int i = 0; i < 4000000; i++) n += i; }" \

@@ -195,8 +195,8 @@ static void print_none(FILE *f, const struct profile *p)
 	if (active && !strcmp(active, "false"))
 		fputs("Iterations were not looked for: iterations.active was false.\n", f);
 	else if (of)
-		section_text(
-			f, "No function that was called twice matches iterations.of=", of, ".\n");
+		section_text(f, "No function that can be the main loop matches iterations.of=", of,
+			" (vftr-analysis(7), The main loop).\n");
 	else
 		fputs("No function was called again and again for half of the time.\n", f);
 	free(active);
