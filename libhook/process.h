@@ -419,7 +419,8 @@ void vftr_region_event(uint64_t exit_bit, const char *name, size_t most, const v
 /* The number of the region with this name, for good, in children of fork, too; false if there is no
  * memory for it, and in children of vfork() and handlers that have interrupted the slow path. */
 bool vftr_region_number(const char *name, size_t most, uint64_t *number);
-/* The region with this number begins or ends. */
+/* The region with this number begins or ends. site: the address that the call which it stands for
+ * returns to, or NULL; at an exit it is not used. */
 void vftr_region_numbered(uint64_t exit_bit, uint64_t number, const void *site);
 /* A new number, for a region without a name. With the lock held. */
 uint64_t vftr_region_next_number(void);

@@ -186,9 +186,9 @@ static void add_source(struct profile *p, const char *name, struct source_place 
 
 /* The root has this name in all profiles. A function or region that is called so gets a number, as
  * all do that read alike; in Vftrace's layout they share it. */
-static const char *name_beside_root(const struct host *host, const char *name, uint64_t key)
+static const char *name_beside_root(const struct host *host, const char *name, bool is_root)
 {
-	if (key == KEY_INIT || strcmp(name, "init") || result_layout(host->conf) == LAYOUT_VFTRACE)
+	if (is_root || strcmp(name, "init") || result_layout(host->conf) == LAYOUT_VFTRACE)
 		return name;
 	return "init #2";
 }
@@ -197,7 +197,8 @@ static const char *name_beside_root(const struct host *host, const char *name, u
 static uint32_t name_of(struct gathering *g, const struct process *p, uint64_t key)
 {
 	const size_t n = g->out->n_names;
-	const char *name = name_beside_root(g->host, symcache_name(g->host->symbols, p, key), key);
+	const char *name =
+		name_beside_root(g->host, symcache_name(g->host->symbols, p, key), key == KEY_INIT);
 	const uint32_t id = intern_name(g, name);
 
 	if (g->out->n_names > n)
@@ -276,7 +277,7 @@ uint32_t gather_named(const struct gather_from *from, uint32_t parent, const cha
 	const bool may = strncmp(name, "MPI_", 4) != 0 &&
 			 strncmp(name, SITE_PREFIX, strlen(SITE_PREFIX)) != 0;
 
-	name = name_beside_root(from->host, name, parent == PROFILE_NONE ? KEY_INIT : 0);
+	name = name_beside_root(from->host, name, parent == PROFILE_NONE);
 	return frame_of(from->to, parent, intern_name(from->to, name), may);
 }
 

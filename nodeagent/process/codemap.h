@@ -33,7 +33,7 @@ uint64_t codemap_epoch_start(const struct codemap *map, uint32_t epoch);
 /* The low halves of addresses at which modules were unloaded: low, and bytes. */
 void codemap_reusable(const struct codemap *map, uint32_t *low, uint32_t *bytes);
 
-/* The key that code at the address of this one has in the newest epoch. */
+/* The key, in the newest epoch, of what is at this key's address; no epoch need have code there. */
 uint64_t codemap_newest_key(const struct codemap *map, uint64_t key);
 
 /* Location of a key's function, or of an address in the newest epoch. False: unknown. */

@@ -22,7 +22,8 @@ void forks_add(struct process *p, const struct wire_fork *m);
  * they are forgotten. */
 size_t forks_inherited(const struct process *p, const uint64_t **keys);
 
-/* The process whose frames these are; NULL: p has none, or the process was let go. */
+/* The process that forked p, and has the frames of forks_inherited(); owned by the host. NULL:
+ * there are none, or the process was let go. */
 const struct process *forks_parent(const struct process *p);
 
 /* Before p is freed: its forks, if it has made some, replace those in *to, of another process that

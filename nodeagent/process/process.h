@@ -44,8 +44,8 @@ struct thread_ring {
 	uint64_t tail;	      /* our own copy of the consumer's position */
 	uint64_t head;	      /* published position when this round over the rings began */
 	uint32_t epoch;	      /* of the code map at the last record */
-	uint16_t taken;	      /* words of the block at tail that were read: before one ... */
-	bool stopped;	      /* ... that is not for drain_own(), or was not stored yet */
+	uint16_t taken;	      /* words of the block at tail that have been read */
+	bool stopped;	      /* drain_own() has come to a word that is not for it */
 	uint8_t vain;	      /* successive calls of drain_own() that have read no block */
 	uint64_t piece_end;   /* position up to which it may read for now, ... */
 	uint64_t piece_ticks; /* ... and ticks where that began */
