@@ -40,6 +40,7 @@ $1 == "B" || $1 == "E" {
 		depth[lane]--
 }
 END {
+	delete time["(blocked)"] # waits for room in a ring: of no function in the exact profile either
 	for (f in time)
 		all += time[f]
 	if (!all || !all_exact) {
