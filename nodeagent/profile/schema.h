@@ -3,7 +3,7 @@
  * The fields of all records of a profile: one row per field has its form in a file, its role
  * when two records of one key are added, and what its numbers refer to.
  * Comparing, adding, subtracting, renumbering, checking, copying, freeing, storing and
- * reading walk these rows. For profile/ only; other rooms use lists.h.
+ * reading walk these rows. For profile/ and profile/limits/ only; other rooms use lists.h.
  */
 #ifndef VFTR_NODEAGENT_PROFILE_SCHEMA_H
 #define VFTR_NODEAGENT_PROFILE_SCHEMA_H
