@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeagent/agent/roles/agent.h"
+#include "nodeagent/base/map.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/runtime-dir.h"
@@ -17,6 +18,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp.h"
 #include "shm/clock.h"
+#include "shm/fnv.h"
 
 #define BEFORE_S	 5 /* a job may be that much older than we are */
 #define FIRST_PAUSE_NS	 UINT64_C(500000000)
@@ -32,6 +34,7 @@ struct late_search {
 	uint64_t due, pause;
 	ino_t said[REFUSALS_MOST];
 	size_t n_said;
+	struct map64 others; /* files of other jobs, by file_key(): not to be read again */
 };
 
 static bool is_recent(const struct agent *a, const struct stat *st)
@@ -97,6 +100,20 @@ static void refuse_file(
 	complain("%s is not taken for a profile of this run: %s", path, why);
 }
 
+static uint64_t file_key(const struct stat *st)
+{
+	uint64_t h = fnv_word(FNV_BEGIN, st->st_ino);
+
+	h = fnv_word(h, (uint64_t)st->st_mtim.tv_sec);
+	return fnv_word(h, (uint64_t)st->st_mtim.tv_nsec);
+}
+
+/* Not of agents beside another job, which has its own results there. */
+static bool is_by_process(const struct profile *p)
+{
+	return p && p->n_agents == 1 && p->agents[0].by_process;
+}
+
 /* Anybody who may write there may have put it there: only one of ours is taken. */
 static struct profile *take_profile(const struct agent *a, const char *path, const struct stat *st)
 {
@@ -108,14 +125,21 @@ static struct profile *take_profile(const struct agent *a, const char *path, con
 		refuse_file(a->late, path, st, why);
 		return NULL;
 	}
+	if (map64_find(&a->late->others, file_key(st)))
+		return NULL;
 	p = vfp_read_own(path, &error);
 	if (error)
 		complain("%s", error);
-	else if (!a->quiet)
+	free(error);
+	if (!is_by_process(p)) {
+		map64_add(&a->late->others, file_key(st), 1);
+		profile_free(p);
+		return NULL;
+	}
+	if (!a->quiet)
 		complain("%s is taken as the profile of this node, which another agent of this "
 			 "user has left",
 			path);
-	free(error);
 	return p;
 }
 

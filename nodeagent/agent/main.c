@@ -901,6 +901,7 @@ int main(int argc, char **argv)
 	parse_all(argc, argv, &a, &l, &c);
 	if (!a.host.run)
 		a.host.run = a.form == FORM_EMBEDDED ? run_of_job(c.session) : random_word();
+	a.host.by_process = a.form == FORM_EMBEDDED;
 	if (a.form == FORM_EMBEDDED) /* nothing of the process that started us stays open */
 		close_range(3, ~0u, 0);
 	c.tcp.any_session = !named_session(c.session);

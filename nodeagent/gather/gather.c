@@ -571,6 +571,7 @@ static void add_agent(struct host *host, struct profile *p)
 	me->affinity = xstrdup(host->affinity ? host->affinity : "any cpu");
 	me->processes = p->ranks;
 	me->threads = p->threads;
+	me->by_process = host->by_process;
 	if (m) {
 		me->cpu_model = m->cpu_model ? xstrdup(m->cpu_model) : NULL;
 		me->kernel = m->kernel ? xstrdup(m->kernel) : NULL;

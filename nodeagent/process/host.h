@@ -65,7 +65,7 @@ struct host {
 	char *name;
 	const struct machine *machine; /* the hardware of this host, or NULL */
 	uint64_t run;		       /* a number for all files of this run; 0: not known */
-	bool was_ended;	  /* from outside, while processes still ran or hung */
+	bool was_ended;		       /* from outside, while processes still ran or hung */
 	bool no_exchange; /* at the end: no agent has anything for those of other nodes */
 
 	/* by which its processes find the agent: rendezvous.h */
@@ -139,6 +139,7 @@ struct host {
 	/* what the agent costs, and since when */
 	int64_t start_s;      /* UNIX time */
 	double start_exact_s; /* the same */
+	bool by_process;      /* a process that had found no agent has started this one */
 	uint64_t start_raw_ns, drained_bytes, wakeups;
 	char *affinity; /* the CPUs of the agent (affinity.h) */
 	double spent_s; /* CPU time of copies that wrote results (snapshot.h) */

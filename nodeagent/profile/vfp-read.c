@@ -94,7 +94,7 @@ static size_t least_bytes(size_t list)
 		size_t fields; /* of 8 bytes */
 	} added[] = {{PROFILE_JOB, 1}, {PROFILE_STACKS, 1}, {PROFILE_DEAD, 3},
 		{PROFILE_PROCESSES, 3}, {PROFILE_EACH, 2}, {PROFILE_THREAD_PAIRS, 1},
-		{PROFILE_AGENTS, 5}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
+		{PROFILE_AGENTS, 6}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
 		{PROFILE_SWITCHED, 1}, {PROFILE_ITERATIONS, 7}, {PROFILE_STARTS, 1}};
 	size_t bytes = vfp_record_bytes(&profile_schema[list]);
 

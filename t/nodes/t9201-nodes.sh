@@ -72,6 +72,22 @@ test_expect "two jobs of one program at once in one folder, $pairs times: two co
 		is 12 "$(ls both | wc -l)" files
 	done'
 
+# they look at the folder every 5 s at the least
+test_expect 'agents whose job begins later do not take the results of other jobs beside them' '
+	mkdir later
+	limit $(nodes_mpirun 1 node1 node2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=later -np 2 "$AGENT" -q -o later &
+	for node in node1 node2; do
+		wait_for 20 "nodes_run $node test -S $VFTR_RUNTIME_DIR/later.sock"
+	done
+	rm -rf both
+	ln -s later both
+	for job in soon sooner soonest; do
+		(beside $job 1)
+	done
+	limit $(nodes_mpirun 2 node1 node2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=later -x VFTR_AGENT=off -np 4 "$BIN/job"
+	wait
+	is "2 2 2 4" "$(jq .ranks later/job_all.json* | sort -n | xargs)"'
+
 test_expect 'imbalance: the rank with the most exclusive time is right across nodes' '
 	json out/job_all.json ".stacks[] | select(.path == \"last<main<init\") |
 		\"\\(.ranks) \\(.rank_min) \\(.rank_max)\"" >got
@@ -139,13 +155,25 @@ test_expect 'sidecar form: agents alongside, started first' '
 	wait
 	right_calls side/job_all.json 6'
 
+# Their launcher is there already as the job begins: agents look back for 5 s.
 test_expect 'sidecar form, but the job was first and started agents of its own' '
 	mkdir late
 	cd late
-	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" 2 &
-	wait_for 30 "nodes_run node3 pgrep -x job"
-	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
-		${LSAN_OPTIONS:+-x LSAN_OPTIONS} "$AGENT" -q
+	exec 9>gate
+	flock 9
+	(exec 9>&- &&
+		limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR ${ASAN_OPTIONS:+-x ASAN_OPTIONS} \
+			${LSAN_OPTIONS:+-x LSAN_OPTIONS} flock -s "$PWD/gate" "$AGENT" -q) &
+	for node in node1 node2 node3; do
+		wait_for 30 "nodes_run $node pgrep -x flock"
+	done
+	(exec 9>&- && limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -np 6 "$BIN/job" 100 0 "$PWD") &
+	at_work .
+	exec 9>&-
+	for node in node1 node2 node3; do
+		wait_for 30 "nodes_run $node test -S $VFTR_RUNTIME_DIR/default.sock"
+	done
+	touch end
 	wait
 	right_calls job_all.json 6
 	is 3 "$(json job_all.json .nodes)"'

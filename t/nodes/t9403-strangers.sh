@@ -201,7 +201,9 @@ beside() {
 }
 
 mkdir -p own
-"$AGENT" -q -s own -o "$PWD/own" -- "$BIN/service" 0 >own.words 2>&1
+# by an agent that it starts itself
+(cd own && limit "$BIN/service" 0) >own.words 2>&1
+wait_for 20 "ls own/*.vfp"
 profile=$(echo own/*.vfp) host=${profile##*/service_}
 
 test_expect 'a link, a pipe and a file of nobody are not taken for the profile; ours is, and is named' '

@@ -3,7 +3,8 @@
  * An MPI job with calls that are known in advance: each rank calls common()
  * 100 + rank times, odd ranks also odd() 7 times, the last rank last() once.
  *	app-job [SECONDS [EXIT STATUS [FOLDER]]]
- * SECONDS: how long it works in between; then each rank has made its file in FOLDER
+ * SECONDS: how long it works in between, or until there is FOLDER/end; then each rank has made its
+ * file in FOLDER
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -36,14 +37,15 @@ static void last(void)
 static void work(int rank, double seconds, const char *folder)
 {
 	double until = MPI_Wtime() + seconds;
-	char path[4096];
+	char path[4096], end[4096];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%d", folder, rank);
+	snprintf(end, sizeof(end), "%s/end", folder);
 	f = *folder ? fopen(path, "w") : NULL;
 	if (f)
 		fclose(f);
-	while (MPI_Wtime() < until)
+	while (MPI_Wtime() < until && !(*folder && !access(end, F_OK)))
 		usleep(1000);
 }
 
