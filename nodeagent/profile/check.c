@@ -193,22 +193,30 @@ CHECK(slice,
 		r->wait_ns <= r->mpi_ns,
 	"a slice of time that cannot be")
 
+/* The window of one rank is as long as its time; of several, there is a window. */
+static bool is_window_of(const struct profile_rank_time *t, unsigned __int128 all)
+{
+	return t->others ? t->begin_ns <= t->end_ns
+			 : profile_is_window(t->begin_ns, t->end_ns, (uint64_t)all);
+}
+
 const char *check_rank_time(const struct profile *p, const void *record)
 {
 	const struct profile_rank_time *t = record;
 	const unsigned __int128 all = (unsigned __int128)t->useful_ns + t->mpi_ns +
 				      t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns +
 				      t->io_ns + t->blocked_ns + t->unknown_ns + t->lock_wait_ns;
+	const unsigned __int128 ranks = (unsigned __int128)t->others + 1;
 	const unsigned __int128 most = (unsigned __int128)t->threads * TIME_MOST;
 
 	if (t->flags > RANK_FLAGS || !is_time(t->begin_ns) || !is_time(t->end_ns) ||
-		all > TIME_MOST || !profile_is_window(t->begin_ns, t->end_ns, (uint64_t)all) ||
-		t->off_cpu_ns > TIME_MOST)
+		all > ranks * TIME_MOST || !is_window_of(t, all) ||
+		t->off_cpu_ns > ranks * TIME_MOST)
 		return "the times of a rank that cannot be";
-	if (!t->team_threads || t->team_threads > t->threads || t->team_most_ns > TIME_MOST ||
-		t->team_useful_ns > most || t->useful_ns > t->team_most_ns ||
-		t->team_most_ns > t->team_useful_ns || t->all_useful_ns > most ||
-		t->all_mpi_ns > most || t->all_openmp_wait_ns > most ||
+	if (t->team_threads < ranks || t->team_threads > t->threads ||
+		t->team_most_ns > ranks * TIME_MOST || t->team_useful_ns > most ||
+		t->useful_ns > t->team_most_ns || t->team_most_ns > t->team_useful_ns ||
+		t->all_useful_ns > most || t->all_mpi_ns > most || t->all_openmp_wait_ns > most ||
 		t->all_openmp_idle_ns > most || t->all_io_ns > most || t->all_blocked_ns > most ||
 		t->all_unknown_ns > most || t->all_lock_wait_ns > most ||
 		t->mpi_wait_ns > t->all_mpi_ns)

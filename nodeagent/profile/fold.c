@@ -2,6 +2,7 @@
 #include "nodeagent/profile/fold.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "nodeagent/base/user-value.h"
@@ -304,11 +305,70 @@ FOLD(iteration)
 	}
 }
 
-/* Of two processes of one rank the one with the longer window, or the one that was first. */
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint32_t number_of(uint32_t a, uint32_t b)
+{
+	return a + b < a ? UINT32_MAX : a + b;
+}
+
+void fold_ranks_of_node(struct profile_rank_time *to, const struct profile_rank_time *from)
+{
+	static const size_t sums[] = {
+#define SUM_OF(member) offsetof(struct profile_rank_time, member)
+		SUM_OF(useful_ns),
+		SUM_OF(mpi_ns),
+		SUM_OF(openmp_wait_ns),
+		SUM_OF(openmp_idle_ns),
+		SUM_OF(gpu_wait_ns),
+		SUM_OF(io_ns),
+		SUM_OF(blocked_ns),
+		SUM_OF(unknown_ns),
+		SUM_OF(off_cpu_ns),
+		SUM_OF(all_useful_ns),
+		SUM_OF(all_mpi_ns),
+		SUM_OF(all_openmp_wait_ns),
+		SUM_OF(all_openmp_idle_ns),
+		SUM_OF(all_io_ns),
+		SUM_OF(all_blocked_ns),
+		SUM_OF(all_unknown_ns),
+		SUM_OF(team_useful_ns),
+		SUM_OF(team_most_ns),
+		SUM_OF(mpi_wait_ns),
+		SUM_OF(lock_wait_ns),
+		SUM_OF(all_lock_wait_ns),
+#undef SUM_OF
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+		uint64_t *sum = (uint64_t *)(void *)((char *)to + sums[i]);
+
+		*sum = sum_of(
+			*sum, *(const uint64_t *)(const void *)((const char *)from + sums[i]));
+	}
+	to->flags |= from->flags;
+	to->rank = MIN(to->rank, from->rank);
+	to->threads = number_of(to->threads, from->threads);
+	to->team_threads = number_of(to->team_threads, from->team_threads);
+	to->begin_ns = MIN(to->begin_ns, from->begin_ns);
+	to->end_ns = MAX(to->end_ns, from->end_ns);
+	to->error_ns = MAX(to->error_ns, from->error_ns);
+	to->others = number_of(to->others, number_of(from->others, 1));
+}
+
+/*
+ * Of two processes of one rank the one with the longer window, or the one that was first. Sums of
+ * ranks are one.
+ */
 FOLD(rank_time)
 {
 	const int64_t is = to->end_ns - to->begin_ns, other = from->end_ns - from->begin_ns;
 
-	if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
+	if (to->others || from->others)
+		fold_ranks_of_node(to, from);
+	else if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
 		*to = *from;
 }

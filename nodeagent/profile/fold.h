@@ -30,6 +30,10 @@ void fold_start(void *to, const void *from);
 void fold_iteration(void *x, const void *y);
 void fold_rank_time(void *to, const void *from);
 
+/* Times of different ranks of one node: sums, see profile_rank_time.others. */
+struct profile_rank_time;
+void fold_ranks_of_node(struct profile_rank_time *to, const struct profile_rank_time *from);
+
 const char *check_begin(const struct profile *p, const void *record);
 const char *check_cpu(const struct profile *p, const void *record);
 const char *check_matching(const struct profile *p, const void *record);

@@ -181,6 +181,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	profile_waits_limit(a);
 	profile_files_limit(a, PROFILE_FILES_MAX);
 	join_rank_ranges(a);
+	profile_rank_times_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
 /* ---- renumbering --------------------------------------------------------------------- */
@@ -283,6 +284,7 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 	profile_pairs_settle(p);
 	profile_files_limit(p, PROFILE_FILES_MAX);
 	join_rank_ranges(p);
+	profile_rank_times_limit(p, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
 /* ---- making room ---------------------------------------------------------------------- */

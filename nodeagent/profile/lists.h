@@ -66,12 +66,12 @@ void profile_move_list(struct profile *to, struct profile *from, enum profile_li
 void profile_drop_list(struct profile *p, enum profile_list which);
 
 /*
- * limits/pairs.c. fold: puts groups of `ranks` ranks, a power of 2, in place of the ranks in pairs[]
- * and thread_pairs[], and PROFILE_ELSEWHERE in place of those that have no groups, see pair_ranks.
- * limit: if one of the lists has more than `most` entries, or pair_ranks is not 0 already, the
- * same with the smallest groups by which each list has at most `left`, which is not more than
- * `most`. join: what limit would do with the lists of both together, but before that is done: then
- * they never need room for more. valid: NULL, or what is wrong with the lists.
+ * limits/pairs.c. fold: puts groups of `ranks` ranks, a power of 2, in place of the ranks in
+ * pairs[] and thread_pairs[], and PROFILE_ELSEWHERE in place of those that have no groups, see
+ * pair_ranks. limit: if one of the lists has more than `most` entries, or pair_ranks is not 0
+ * already, the same with the smallest groups by which each list has at most `left`, which is not
+ * more than `most`. join: what limit would do with the lists of both together, but before that is
+ * done: then they never need room for more. valid: NULL, or what is wrong with the lists.
  */
 void profile_pairs_fold(struct profile *p, uint32_t ranks);
 void profile_pairs_limit(struct profile *p, size_t most, size_t left);
@@ -98,15 +98,22 @@ void profile_name_far(struct profile *p);
 bool profile_has_far(const struct profile *p);
 
 /*
- * limits/waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX entries (a late rank, or its
- * thread at its stack) with the most time in waits[], which is sorted, and adds the others up as
- * one of PROFILE_ELSEWHERE. In causes[], where more ranks are told apart than that, those that
+ * limits/waits.c: for each kind at each stack keeps the PROFILE_LATE_MAX entries (a late rank, or
+ * its thread at its stack) with the most time in waits[], which is sorted, and adds the others up
+ * as one of PROFILE_ELSEWHERE. In causes[], where more ranks are told apart than that, those that
  * waits[] doesn't tell apart become PROFILE_ELSEWHERE.
  */
 void profile_waits_limit(struct profile *p);
 
-/* limits/files.c: keeps the entries of posix_files[] with the most time, and makes the rest one, so that
- * there are at most `most`, which is not 0. */
+/*
+ * limits/rank-times.c: if rank_times[], which is sorted, is of more than `most' ranks, keeps the
+ * `extremes' ranks with the most and with the least of each measure, and adds the others up by
+ * node, see profile_rank_time.others.
+ */
+void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes);
+
+/* limits/files.c: keeps the entries of posix_files[] with the most time, and makes the rest one, so
+ * that there are at most `most`, which is not 0. */
 void profile_files_limit(struct profile *p, size_t most);
 
 #endif

@@ -230,6 +230,6 @@ uint32_t profile_other_ranks(const struct profile *p)
 
 	for (size_t i = p->n_rank_times; p->world_size && i && t[i - 1].rank >= PROFILE_UNRANKED;
 		i--)
-		n += (t[i - 1].flags & RANK_HAS_MPI) != 0;
+		n += t[i - 1].flags & RANK_HAS_MPI ? 1 + t[i - 1].others : 0;
 	return n;
 }

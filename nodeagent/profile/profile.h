@@ -47,6 +47,8 @@ struct profile_clock {
 
 #define PROFILE_PAIRS_MAX     (1u << 21) /* if there are more, ranks are grouped: pair_ranks ... */
 #define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
+#define PROFILE_RANKS_MAX     (1u << 14) /* ranks with times of their own in rank_times[] ... */
+#define PROFILE_EXTREMES      128 /* ... of more, these with the most and the least of a measure */
 #define PROFILE_FILES_MAX     (1u << 15) /* entries of posix_files[]: further files are one */
 #define PROFILE_LATE_MAX      16 /* late ranks told apart in waits[] of one kind at one stack */
 
@@ -240,6 +242,16 @@ static inline bool profile_is_cut(const struct profile_rank_time *t)
 {
 	return (t->flags & RANK_KILLED) && !(t->flags & RANK_ENTERED_FINALIZE);
 }
+
+/* Of the first thread in its window, in all classes but MPI. */
+static inline uint64_t profile_outside_mpi_ns(const struct profile_rank_time *t)
+{
+	return t->useful_ns + t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns +
+	       t->lock_wait_ns + t->io_ns + t->blocked_ns + t->unknown_ns;
+}
+
+/* Ranks, and processes without one, that entries of rank_times[] are of. */
+uint64_t profile_timed_ranks(const struct profile *p);
 
 /* World rank as printed, of a rank of p: unranked processes follow the MPI ranks. */
 static inline uint32_t profile_rank_shown(const struct profile *p, uint32_t rank)

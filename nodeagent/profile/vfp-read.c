@@ -95,7 +95,8 @@ static size_t least_bytes(size_t list)
 	} added[] = {{PROFILE_JOB, 1}, {PROFILE_STACKS, 1}, {PROFILE_DEAD, 3},
 		{PROFILE_PROCESSES, 3}, {PROFILE_EACH, 2}, {PROFILE_THREAD_PAIRS, 1},
 		{PROFILE_AGENTS, 6}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
-		{PROFILE_SWITCHED, 1}, {PROFILE_ITERATIONS, 7}, {PROFILE_STARTS, 1}};
+		{PROFILE_SWITCHED, 1}, {PROFILE_ITERATIONS, 7}, {PROFILE_STARTS, 1},
+		{PROFILE_RANK_TIMES, 1}};
 	size_t bytes = vfp_record_bytes(&profile_schema[list]);
 
 	for (size_t i = 0; i < ARRAY_SIZE(added); i++)

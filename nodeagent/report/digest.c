@@ -315,7 +315,7 @@ static void leave_to_library(struct digest *d, const struct report *r)
 		idle += p->rank_times[i].all_openmp_idle_ns;
 		has_openmp |= (p->rank_times[i].flags & RANK_HAS_OPENMP) != 0;
 	}
-	if (!has_openmp || p->n_rank_times < p->ranks || locks >= part[DIGEST_LOCK_WAIT])
+	if (!has_openmp || profile_timed_ranks(p) < p->ranks || locks >= part[DIGEST_LOCK_WAIT])
 		return;
 	for (uint32_t i = 0; i < p->n_stacks; i++)
 		all += may_be_of_library(r, i) ? p->stacks[i].excl_ns : 0;

@@ -41,6 +41,7 @@ const char *efficiency_host(const struct profile *p, uint32_t rank)
 struct member {
 	const struct profile_rank_time *t;
 	const char *host; /* "": not known */
+	uint32_t ranks;	  /* that t is of; their sums are below */
 	double outside_s; /* see struct efficiency */
 };
 
@@ -54,27 +55,29 @@ static double s_of(uint64_t ns)
 double efficiency_outside_mpi(const struct profile_rank_time *t)
 {
 	/* in ns, so that a rank without MPI has its window, and not a bit more */
-	return s_of(t->useful_ns + t->openmp_wait_ns + t->openmp_idle_ns + t->gpu_wait_ns +
-		    t->lock_wait_ns + t->io_ns + t->blocked_ns + t->unknown_ns);
+	return s_of(profile_outside_mpi_ns(t));
 }
 
-static struct member *members_of(const struct profile *p, struct efficiency *e)
+static struct member *members_of(const struct profile *p, struct efficiency *e, size_t *n)
 {
 	struct member *m = xcalloc(p->n_rank_times + 1, sizeof(*m));
 	const struct profile_rank_time *t = p->rank_times;
 
+	*n = 0;
 	for (size_t i = 0; i < p->n_rank_times; i++, t++) {
 		const char *host;
 
 		if (!efficiency_counts(p, t))
 			continue;
 		host = efficiency_host(p, t->rank);
-		m[e->ranks++] = (struct member){.t = t, .host = host ? host : ""};
+		m[(*n)++] =
+			(struct member){.t = t, .host = host ? host : "", .ranks = 1 + t->others};
+		e->ranks += 1 + t->others;
 		e->hybrid |= (t->flags & RANK_HAS_OPENMP) != 0;
 		e->is_mpi |= (t->flags & RANK_LEFT_INIT) != 0;
 	}
-	qsort(m, e->ranks, sizeof(*m), by_host);
-	for (size_t i = 0; i < e->ranks; i++)
+	qsort(m, *n, sizeof(*m), by_host);
+	for (size_t i = 0; i < *n; i++)
 		m[i].outside_s =
 			e->hybrid ? efficiency_outside_mpi(m[i].t) : s_of(m[i].t->useful_ns);
 	return m;
@@ -82,10 +85,12 @@ static struct member *members_of(const struct profile *p, struct efficiency *e)
 
 /* ---- doubts ------------------------------------------------------------------------------ */
 
-static void add_doubt(struct efficiency *e, enum efficiency_doubt why, uint32_t rank)
+static void add_doubt(
+	struct efficiency *e, enum efficiency_doubt why, uint32_t rank, uint32_t ranks)
 {
-	if (!e->doubtful[why]++ || rank < e->doubtful_rank[why])
+	if (!e->doubtful[why] || rank < e->doubtful_rank[why])
 		e->doubtful_rank[why] = rank;
+	e->doubtful[why] += ranks;
 	e->doubts |= 1u << why;
 }
 
@@ -101,35 +106,35 @@ static bool has_sessions_only(const struct profile *p)
 	       !has_name(p, "MPI_Init_thread");
 }
 
+/* Of all ranks that t is of, as what is not 0 is the same of them (profile_rank_time.others). */
 static void doubt_rank(struct efficiency *e, const struct profile *p,
 	const struct profile_rank_time *t, bool sessions_only)
 {
 	const uint32_t both = RANK_LEFT_INIT | RANK_ENTERED_FINALIZE;
 	const uint32_t of_mpi = RANK_HAS_MPI | RANK_OF_LAUNCHER;
-	const uint32_t rank = profile_rank_shown(p, t->rank);
+	const uint32_t rank = profile_rank_shown(p, t->rank), ranks = 1 + t->others;
 
 	if (profile_is_cut(t))
-		add_doubt(e, DOUBT_KILLED, rank);
+		add_doubt(e, DOUBT_KILLED, rank, ranks);
 	else if ((t->flags & of_mpi) && (t->flags & both) != both && !sessions_only)
-		add_doubt(e, DOUBT_WINDOW, rank);
+		add_doubt(e, DOUBT_WINDOW, rank, ranks);
 	if (t->flags & RANK_THREADS_CUT)
-		add_doubt(e, DOUBT_THREADS, rank);
+		add_doubt(e, DOUBT_THREADS, rank, ranks);
 	if (t->flags & RANK_LOST_CALLS)
-		add_doubt(e, DOUBT_LOST, rank);
+		add_doubt(e, DOUBT_LOST, rank, ranks);
 	if (t->all_unknown_ns)
-		add_doubt(e, DOUBT_PAUSED, rank);
-	if ((t->flags & RANK_HAS_GPU) && t->threads > 1)
-		add_doubt(e, DOUBT_GPU, rank);
+		add_doubt(e, DOUBT_PAUSED, rank, ranks);
+	if ((t->flags & RANK_HAS_GPU) && t->threads > ranks)
+		add_doubt(e, DOUBT_GPU, rank, ranks);
 	if (t->lock_wait_ns && t->threads > t->team_threads)
-		add_doubt(e, DOUBT_LOCKS, rank);
+		add_doubt(e, DOUBT_LOCKS, rank, ranks);
 }
 
 static void doubt_jobs(struct efficiency *e, uint32_t others)
 {
 	if (!others)
 		return;
-	add_doubt(e, DOUBT_JOBS, 0);
-	e->doubtful[DOUBT_JOBS] = others;
+	add_doubt(e, DOUBT_JOBS, 0, others);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------- */
@@ -155,14 +160,14 @@ static void widen_span(struct span *s, int64_t begin, int64_t end)
  * Of all nodes by the clock that they share; else that of the node with the longest one.
  * Members are sorted by their hosts.
  */
-static void find_window(struct efficiency *e, const struct member *m)
+static void find_window(struct efficiency *e, const struct member *m, size_t n)
 {
 	struct span all = empty_span, node = empty_span;
 	uint64_t error = 0;
 	double longest = 0.0;
 	bool is_common = true;
 
-	for (size_t i = 0; i < e->ranks; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct profile_rank_time *t = m[i].t;
 
 		if (!i || strcmp(m[i].host, m[i - 1].host)) {
@@ -178,16 +183,16 @@ static void find_window(struct efficiency *e, const struct member *m)
 	e->window_s = is_common || e->nodes < 2 ? span_s(all.begin, all.end) : longest;
 	e->window_error_s = is_common && e->nodes > 1 ? 2.0 * s_of(error) : 0.0;
 	if (!is_common && e->nodes > 1)
-		add_doubt(e, DOUBT_CLOCK, 0);
+		add_doubt(e, DOUBT_CLOCK, 0, 1);
 }
 
-static void add_up(struct efficiency *e, const struct profile *p, const struct member *m)
+static void add_up(struct efficiency *e, const struct profile *p, const struct member *m, size_t n)
 {
 	const bool sessions_only = has_sessions_only(p);
 	double sum = 0.0, all = 0.0, node = 0.0, node_max = 0.0;
-	uint32_t node_ranks = 0;
+	uint32_t node_ranks = 0, ones = 0;
 
-	for (size_t i = 0; i < e->ranks; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct profile_rank_time *t = m[i].t;
 
 		doubt_rank(e, p, t, sessions_only);
@@ -197,17 +202,18 @@ static void add_up(struct efficiency *e, const struct profile *p, const struct m
 		}
 		sum += m[i].outside_s;
 		node += m[i].outside_s;
-		node_ranks++;
-		if (i + 1 == e->ranks || strcmp(m[i].host, m[i + 1].host))
+		node_ranks += m[i].ranks;
+		if (i + 1 == n || strcmp(m[i].host, m[i + 1].host))
 			node_max = fmax(node_max, node / node_ranks);
-		if (!i || m[i].outside_s > e->outside_max_s) {
+		if (m[i].ranks == 1 && (!ones++ || m[i].outside_s > e->outside_max_s)) {
 			e->outside_max_s = m[i].outside_s;
 			e->rank_max = profile_rank_shown(p, t->rank);
 		}
 		all += s_of(e->hybrid ? t->team_useful_ns : t->useful_ns);
-		e->threads += e->hybrid ? t->team_threads : 1;
-		e->useful_max_s =
-			fmax(e->useful_max_s, s_of(e->hybrid ? t->team_most_ns : t->useful_ns));
+		e->threads += e->hybrid ? t->team_threads : m[i].ranks;
+		if (m[i].ranks == 1)
+			e->useful_max_s = fmax(
+				e->useful_max_s, s_of(e->hybrid ? t->team_most_ns : t->useful_ns));
 	}
 	e->outside_s = sum / e->ranks;
 	e->all_useful_s = all;
@@ -233,20 +239,20 @@ bool efficiency_of(const struct profile *p, struct efficiency *e)
 {
 	struct member *m;
 	bool is_known;
+	size_t n;
 
 	*e = (struct efficiency){.is_job = p->world_size};
-	m = members_of(p, e);
+	m = members_of(p, e, &n);
 	is_known = e->ranks && (p->world_size || e->ranks == 1);
 	if (is_known) {
-		find_window(e, m);
+		find_window(e, m, n);
 		is_known = e->window_s > 0.0;
 	}
 	if (is_known) {
-		add_up(e, p, m);
+		add_up(e, p, m, n);
 		make_factors(e);
 		if (p->world_size > e->ranks) {
-			add_doubt(e, DOUBT_RANKS, 0);
-			e->doubtful[DOUBT_RANKS] = p->world_size - e->ranks;
+			add_doubt(e, DOUBT_RANKS, 0, p->world_size - e->ranks);
 		}
 		doubt_jobs(e, profile_other_ranks(p));
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * make-large FILE.vfp [PATHS [RANKS]]: a node profile with so many call paths and ranks, else 100
- * 000 and 4 096, to see how large its report is, and how long it takes.
+ * make-large FILE.vfp [PATHS [RANKS [FIRST]]]: a node profile with so many call paths and ranks,
+ * else 100 000 and 4 096, from rank FIRST on, to see how large its report is, and how long it
+ * takes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define NAMES 1000u
 
-static uint32_t paths = 100000, ranks = 4096;
+static uint32_t paths = 100000, ranks = 4096, first;
 
 static void add_paths(struct dice *d, struct profile *p)
 {
@@ -36,8 +37,8 @@ static void add_paths(struct dice *d, struct profile *p)
 		s->excl_ns = s->incl_ns = ns;
 		s->excl_min_ns = ns / ranks / 2;
 		s->excl_max_ns = ns / ranks * 3 / 2;
-		s->rank_min = i % ranks;
-		s->rank_max = (i + 1) % ranks;
+		s->rank_min = first + i % ranks;
+		s->rank_max = first + (i + 1) % ranks;
 		s->excl_sumsq_ns2 = (unsigned __int128)ns * ns / ranks * 5 / 4;
 		s->first_ns = (int64_t)i * 100 + 1;
 		s->hash = (i + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -49,14 +50,17 @@ static void add_paths(struct dice *d, struct profile *p)
 
 static void add_ranks(struct dice *d, struct profile *p)
 {
-	p->ranks = p->world_size = ranks;
+	p->ranks = ranks;
+	p->world_size = first + ranks;
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){
+		.first = first, .last = first + ranks - 1, .host = xasprintf("node%u", first)};
 	p->rank_times = xcalloc(ranks, sizeof(*p->rank_times));
 	p->n_rank_times = ranks;
 	for (uint32_t i = 0; i < ranks; i++) {
 		const uint64_t useful_ns = 1000000000 + throw_dice(d, 100000000);
 
 		p->rank_times[i] = (struct profile_rank_time){
-			.rank = i,
+			.rank = first + i,
 			.flags = RANK_HAS_MPI | RANK_LEFT_INIT | RANK_ENTERED_FINALIZE,
 			.threads = 1,
 			.team_threads = 1,
@@ -90,8 +94,10 @@ int main(int argc, char **argv)
 		paths = number_of(argv[2]);
 	if (argc > 3)
 		ranks = number_of(argv[3]);
-	if (argc < 2 || argc > 4 || !paths || !ranks)
-		die(99, "usage: make-large FILE.vfp [PATHS [RANKS]]");
+	if (argc > 4)
+		first = number_of(argv[4]);
+	if (argc < 2 || argc > 5 || !paths || !ranks)
+		die(99, "usage: make-large FILE.vfp [PATHS [RANKS [FIRST]]]");
 	profile_add_executable(p, "/opt/app");
 	add_paths(&d, p);
 	add_ranks(&d, p);

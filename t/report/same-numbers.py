@@ -146,7 +146,8 @@ def class_seconds(row, key):
 def sums_of(runs):
 	"""Numbers that are made of several of the JSON's."""
 	ranks = runs[0].get("per_rank", [])
-	sums = {sum(class_seconds(r, key) for r in run.get("per_rank", [])) for key in CLASSES for run in runs}
+	times = [run.get("per_rank", []) + run.get("ranks_by_node", []) for run in runs]
+	sums = {sum(class_seconds(r, key) for r in of) for key in CLASSES for of in times}
 	own = sum(s["t_excl_s"] for s in runs[0]["stacks"])
 	ordered = sorted((f["t_excl_s"] for f in runs[0]["functions"]), reverse=True)
 	shown = [s for s in ordered if s >= 0.001 * own][:500]
@@ -155,7 +156,7 @@ def sums_of(runs):
 	pairs = runs[0].get("communication_matrix", [])
 	sums.add(sum(p["bytes_sent"] for p in pairs if p["from"] is None or p["to"] is None))
 	sums.add(sum(p["t_s"] for p in runs[0].get("wait_matrix", []) if p["rank"] is None or p["for"] is None))
-	sums.add(sum(max(0.0, r.get("off_cpu_s") or 0.0) for r in ranks))
+	sums.add(sum(max(0.0, r.get("off_cpu_s") or 0.0) for r in times[0]))
 	for r in ranks:
 		sums.add(class_seconds(r, "mpi_s"))
 	return sums

@@ -167,6 +167,20 @@ test_expect '100 000 call paths and 4 096 ranks: at most 5 MB, and no waiting' '
 	has large.html "of 100000 call paths; what has less than"
 	has large.html "is folded into the grey rest"'
 
+test_expect '20 000 ranks: what those without a row of their own have spent is in all sums' '
+	mkdir ranks
+	for first in 0 10000; do
+		"$BUILD/t/report/make-large" ranks/node$first.vfp 100 10000 $first
+	done
+	limit "$VFTR" report -o ranks.html ranks
+	limit "$VFTR" collate ranks
+	python3 "$SAME" ranks.html ranks/profile.json
+	has ranks.html "Shown are the 128 ranks with the most and the 128 with the least useful work, of 20000"
+	jq -e "(.per_rank | length) < 5000 and [.ranks_by_node[].node] == [\"node0\", \"node10000\"] and
+		(.per_rank | length) + ([.ranks_by_node[].ranks] | add) == 20000 and
+		((([.per_rank[], .ranks_by_node[] | .useful_s] | add) / 20000 / .efficiency.useful_s - 1) | fabs) < 1e-9 and
+		([.per_rank[].useful_s] | max) == .efficiency.useful_max_s" ranks/profile.json'
+
 test_expect 'two runs: each difference is that of their JSON, and one that is not is noticed' '
 	limit "$VFTR" report -o differ.html open mpi
 	python3 "$SAME" differ.html open.out/profile.json mpi.out/profile.json

@@ -25,6 +25,13 @@ test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' 'more pairs of ranks th
 	small shape=all ranks=48 stacks=50 32
 	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 1 ]'
 
+test_expect 'more ranks than keep times of their own: the same, in a tenth of the records' '
+	small shape=none ranks=512 stacks=20 40 41
+	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 2 ]
+	mkdir -p sums && small shape=none ranks=512 stacks=20 write=sums 40
+	jq -e "(.per_rank | length) < 2048 and (.per_rank | length) + ([.ranks_by_node[].ranks] | add) == 20480 and
+		(.ranks_by_node | length) == 40" sums/*.json'
+
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
 

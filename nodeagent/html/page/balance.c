@@ -150,6 +150,17 @@ static void put_table(struct html *h, const struct pages *p, const struct rank *
 	html_close(h);
 }
 
+/* Those that per_rank has no row of. */
+static size_t others_of(const struct pages *p)
+{
+	const struct value *sums = page_member(p, "ranks_by_node");
+	double n = 0.0;
+
+	for (const struct value *v = value_first(p->all, sums); v; v = value_next(p->all, v))
+		n += fmax(0.0, value_real_of(p->all, v, "ranks"));
+	return (size_t)n;
+}
+
 static void put_worst(struct html *h, const struct pages *p, const struct rank *ranks, size_t n)
 {
 	html_open(h, "p", NULL);
@@ -170,7 +181,7 @@ static void put_worst(struct html *h, const struct pages *p, const struct rank *
 			" Shown are the %u ranks with the most and the %u with the least useful "
 			"work, "
 			"of %zu.",
-			RANKS_MAX / 2, RANKS_MAX / 2, n);
+			RANKS_MAX / 2, RANKS_MAX / 2, n + others_of(p));
 	html_close(h);
 }
 

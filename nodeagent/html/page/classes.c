@@ -44,10 +44,10 @@ double page_class_s(const struct json_tree *all, const struct value *rank, size_
 	return waits > 0.0 ? fmax(0.0, s - waits) : s;
 }
 
-void page_classes_sum(struct pages *p)
-{
-	const struct value *ranks = page_member(p, "per_rank");
+const char *const page_rank_lists[PAGE_RANK_LISTS] = {"per_rank", "ranks_by_node"};
 
+static void add_classes(struct pages *p, const struct value *ranks)
+{
 	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v)) {
 		for (size_t i = 0; i < PAGE_CLASSES; i++)
 			p->class_s[i] += page_class_s(p->all, v, i);
@@ -58,6 +58,12 @@ void page_classes_sum(struct pages *p)
 		else
 			p->ranks_known++;
 	}
+}
+
+void page_classes_sum(struct pages *p)
+{
+	for (size_t i = 0; i < PAGE_RANK_LISTS; i++)
+		add_classes(p, page_member(p, page_rank_lists[i]));
 }
 
 double page_legend_lines(size_t n)

@@ -89,6 +89,9 @@ struct page_class {
 	const char *key, *title, *colour;
 };
 extern const struct page_class page_classes[PAGE_CLASSES];
+/* The lists of JSON that have times of ranks: of each, and of large jobs sums of the others. */
+#define PAGE_RANK_LISTS 2
+extern const char *const page_rank_lists[PAGE_RANK_LISTS];
 /* Sets class_s and the numbers of ranks; to be called once, before the other functions. */
 void page_classes_sum(struct pages *p);
 /* The title of a class; that of MPI says whether waits are in it. A static text. */

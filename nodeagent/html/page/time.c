@@ -123,12 +123,16 @@ static void put_classes(struct html *h, const struct pages *p)
 /* Such time lies in any class, and before and after the bar: it does not show it. */
 static void put_off_cpu(struct html *h, const struct pages *p)
 {
-	const struct value *ranks = page_member(p, "per_rank");
 	double s = 0.0;
 	char *exact;
 
-	for (const struct value *v = value_first(p->all, ranks); v; v = value_next(p->all, v))
-		s += fmax(0.0, value_real_of(p->all, v, "off_cpu_s"));
+	for (size_t i = 0; i < PAGE_RANK_LISTS; i++) {
+		const struct value *ranks = page_member(p, page_rank_lists[i]);
+
+		for (const struct value *v = value_first(p->all, ranks); v;
+			v = value_next(p->all, v))
+			s += fmax(0.0, value_real_of(p->all, v, "off_cpu_s"));
+	}
 	if (!(s > 0.0) || s < PAGE_LEAST * p->own_s)
 		return;
 	exact = xasprintf("%.9f", s);

@@ -42,7 +42,8 @@ struct culprit culprit_of(const struct facts *facts, uint32_t rank, uint32_t ran
 
 static const struct profile_rank_time *times_of(const struct profile *p, uint32_t shown)
 {
-	return FIND(x, p->rank_times, p->n_rank_times, profile_rank_shown(p, x->rank) == shown);
+	return FIND(x, p->rank_times, p->n_rank_times,
+		!x->others && profile_rank_shown(p, x->rank) == shown);
 }
 
 /* The time outside of MPI, as efficiency.c has it. */
@@ -52,15 +53,29 @@ static double outside_of(const struct efficiency *e, const struct profile_rank_t
 }
 
 /* Those that have more than half of what the slowest one has beyond the mean. */
-static uint32_t count_slow(const struct facts *facts)
+struct slow {
+	uint32_t ranks;
+	bool is_bound; /* there may be more: those that are added up do not tell it */
+};
+
+static struct slow count_slow(const struct facts *facts)
 {
 	const struct efficiency *e = &facts->e;
 	const double limit = 0.5 * (e->outside_s + e->outside_max_s);
-	uint32_t n = 0;
+	struct slow slow = {0};
 
-	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
-		n += efficiency_counts(facts->p, t) && outside_of(e, t) >= limit;
-	return n;
+	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times) {
+		const uint32_t ranks = 1 + t->others;
+
+		if (!efficiency_counts(facts->p, t))
+			continue;
+		slow.is_bound |= t->others;
+		if (outside_of(e, t) / ranks >= limit)
+			slow.ranks += ranks;
+	}
+	/* if not all ranks with the most time are slow, none of the others is */
+	slow.is_bound &= slow.ranks >= PROFILE_EXTREMES;
+	return slow;
 }
 
 static const struct profile_rank_time *least_of(const struct facts *facts)
@@ -68,17 +83,18 @@ static const struct profile_rank_time *least_of(const struct facts *facts)
 	const struct profile_rank_time *least = NULL;
 
 	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
-		if (efficiency_counts(facts->p, t) &&
+		if (efficiency_counts(facts->p, t) && !t->others &&
 			(!least || outside_of(&facts->e, t) < outside_of(&facts->e, least)))
 			least = t;
 	return least;
 }
 
 /* "Rank 5 has", "Rank 5 and 2 more have" */
-static char *who_has(uint32_t rank, uint32_t slow)
+static char *who_has(uint32_t rank, struct slow slow)
 {
-	return slow > 1 ? xasprintf("Rank %" PRIu32 " and %" PRIu32 " more have", rank, slow - 1)
-			: xasprintf("Rank %" PRIu32 " has", rank);
+	return slow.ranks > 1 ? xasprintf("Rank %" PRIu32 " and %s%" PRIu32 " more have", rank,
+					slow.is_bound ? "at least " : "", slow.ranks - 1)
+			      : xasprintf("Rank %" PRIu32 " has", rank);
 }
 
 /* What would be won is not what was waited for: "; others wait 2.4 s for rank 5 in MPI_Barrier".
@@ -103,7 +119,8 @@ void prove_work(
 	prove_ratio(f, "ratio", mean_s > 0.0 ? own_s / mean_s : NAN);
 }
 
-static void say_slowest(const struct facts *facts, struct finding *f, uint32_t rank, uint32_t slow)
+static void say_slowest(
+	const struct facts *facts, struct finding *f, uint32_t rank, struct slow slow)
 {
 	const struct efficiency *e = &facts->e;
 	const struct culprit c = culprit_of(facts, rank, e->ranks);
@@ -193,8 +210,8 @@ bool look_load_balance(const struct facts *facts, struct finding *f)
 {
 	const struct efficiency *e = &facts->e;
 	const struct profile_rank_time *t;
+	struct slow slow;
 	double part;
-	uint32_t slow;
 
 	if (!facts->has_efficiency)
 		return look_at_function(facts, f);
@@ -208,11 +225,11 @@ bool look_load_balance(const struct facts *facts, struct finding *f)
 		return false;
 	prove_rank(f, facts->p, t->rank);
 	prove_count(f, "ranks", e->ranks);
-	prove_count(f, "slow_ranks", slow);
+	prove_count(f, "slow_ranks", slow.ranks);
 	prove_seconds(f, "useful_max_s", e->outside_max_s);
 	prove_seconds(f, "useful_s", e->outside_s);
 	prove_ratio(f, has_node_balance(e) ? "load_balance_in_nodes" : "load_balance", part);
-	if (slow > e->ranks / 2 && e->ranks > 2)
+	if (slow.ranks > e->ranks / 2 && e->ranks > 2)
 		say_least(facts, f);
 	else
 		say_slowest(facts, f, t->rank, slow);
@@ -241,7 +258,7 @@ static struct of_host slowest_node(const struct facts *facts)
 		const char *host = efficiency_host(p, t->rank);
 
 		if (efficiency_counts(p, t) && host)
-			at[n++] = (struct of_host){host, outside_of(&facts->e, t), 1};
+			at[n++] = (struct of_host){host, outside_of(&facts->e, t), 1 + t->others};
 	}
 	qsort(at, n, sizeof(*at), by_host);
 	for (size_t i = 0; i < n; i++) {

@@ -120,7 +120,7 @@ static double without_cpu(const struct facts *facts)
 static double mpi_of_slowest(const struct facts *facts)
 {
 	EACH(const struct profile_rank_time, t, facts->p->rank_times, facts->p->n_rank_times)
-		if (profile_rank_shown(facts->p, t->rank) == facts->e.rank_max)
+		if (!t->others && profile_rank_shown(facts->p, t->rank) == facts->e.rank_max)
 			return s_of(t->mpi_ns);
 	return 0.0;
 }

@@ -137,11 +137,13 @@ ROW_VALUE(uint64_t, window_length, profile_rank_time,
 	at->useful_ns + at->mpi_ns + at->openmp_wait_ns + at->openmp_idle_ns + at->gpu_wait_ns +
 		at->lock_wait_ns + at->io_ns + at->blocked_ns + at->unknown_ns)
 ROW_VALUE(const char *, host_name, profile_rank_time, efficiency_host(row->r->p, at->rank))
-ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1)
+ROW_VALUE(uint64_t, rank_count, profile_rank_time, 1 + (uint64_t)at->others)
+ROW_VALUE(bool, has_threads, profile_rank_time, at->threads > 1 + at->others)
 /* Waits are those of all threads of a rank: so they are its first thread's if no other calls MPI.
  */
 ROW_VALUE(bool, has_own_waits, profile_rank_time,
-	at->flags &RANK_HAS_WAITS && (at->threads == 1 || at->mpi_ns == at->all_mpi_ns))
+	at->flags &RANK_HAS_WAITS &&
+		(at->threads == 1 + at->others || at->mpi_ns == at->all_mpi_ns))
 
 #define TIME(json, type, member, ...)                                                              \
 	COLUMN(NULL, json, type, struct profile_rank_time, member, ##__VA_ARGS__)
@@ -166,29 +168,52 @@ static void write_all(struct json *j, const char *key, const struct row *row)
 	json_close(j);
 }
 
+/* Of a rank, or sums over ranks; what all of these have or have not. */
+#define TIMES_OF_RANKS                                                                             \
+	COLUMN_GET(NULL, "window_s", SECONDS, count, window_length),                               \
+		TIME("useful_s", SECONDS, useful_ns),                                              \
+		TIME("mpi_s", SECONDS, mpi_ns, .where = has_mpi),                                  \
+		TIME("mpi_wait_s", SECONDS, mpi_wait_ns, .where = has_own_waits),                  \
+		TIME("openmp_wait_s", SECONDS, openmp_wait_ns, .where = has_openmp),               \
+		TIME("openmp_idle_s", SECONDS, openmp_idle_ns, .where = has_openmp),               \
+		TIME("gpu_wait_s", SECONDS, gpu_wait_ns, .where = has_gpu),                        \
+		TIME("lock_wait_s", SECONDS, lock_wait_ns, .where = has_locks),                    \
+		TIME("io_s", SECONDS, io_ns, .where = has_io),                                     \
+		TIME("blocked_s", SECONDS, blocked_ns),                                            \
+		TIME("unknown_s", SECONDS, unknown_ns, .where = has_unknown),                      \
+		TIME("off_cpu_s", SECONDS, off_cpu_ns, .where = has_off_cpu),                      \
+		COLUMN_GET(NULL, "left_init", BOOL, count, left_init, .where = has_init),          \
+		COLUMN_GET(NULL, "entered_finalize", BOOL, count, entered_finalize,                \
+			.where = has_init),                                                        \
+		COLUMN_GET(NULL, "killed", BOOL, count, was_killed),                               \
+		TIME("threads", COUNT, threads),                                                   \
+		TIME("openmp_threads", COUNT, team_threads, .where = has_openmp),                  \
+		COLUMN_GET(NULL, "all_threads", WRITTEN, write, write_all, .where = has_threads),
+
 static const struct column rank_columns[] = {
-	TIME("rank", RANK, rank),
-	COLUMN_GET(NULL, "node", TEXT, text, host_name),
-	COLUMN_GET(NULL, "window_s", SECONDS, count, window_length),
-	TIME("useful_s", SECONDS, useful_ns),
-	TIME("mpi_s", SECONDS, mpi_ns, .where = has_mpi),
-	TIME("mpi_wait_s", SECONDS, mpi_wait_ns, .where = has_own_waits),
-	TIME("openmp_wait_s", SECONDS, openmp_wait_ns, .where = has_openmp),
-	TIME("openmp_idle_s", SECONDS, openmp_idle_ns, .where = has_openmp),
-	TIME("gpu_wait_s", SECONDS, gpu_wait_ns, .where = has_gpu),
-	TIME("lock_wait_s", SECONDS, lock_wait_ns, .where = has_locks),
-	TIME("io_s", SECONDS, io_ns, .where = has_io),
-	TIME("blocked_s", SECONDS, blocked_ns),
-	TIME("unknown_s", SECONDS, unknown_ns, .where = has_unknown),
-	TIME("off_cpu_s", SECONDS, off_cpu_ns, .where = has_off_cpu),
-	COLUMN_GET(NULL, "left_init", BOOL, count, left_init, .where = has_init),
-	COLUMN_GET(NULL, "entered_finalize", BOOL, count, entered_finalize, .where = has_init),
-	COLUMN_GET(NULL, "killed", BOOL, count, was_killed),
-	TIME("threads", COUNT, threads),
-	TIME("openmp_threads", COUNT, team_threads, .where = has_openmp),
-	COLUMN_GET(NULL, "all_threads", WRITTEN, write, write_all, .where = has_threads),
-};
+	TIME("rank", RANK, rank), COLUMN_GET(NULL, "node", TEXT, text, host_name), TIMES_OF_RANKS};
 static const struct list rank_list = LIST_OF(rank_columns, struct profile_rank_time);
+
+static const struct column sum_columns[] = {TIME("first_rank", RANK, rank),
+	COLUMN_GET(NULL, "node", TEXT, text, host_name),
+	COLUMN_GET(NULL, "ranks", COUNT, count, rank_count), TIMES_OF_RANKS};
+static const struct list sum_list = LIST_OF(sum_columns, struct profile_rank_time);
+
+/* Those of several ranks, or of one. */
+static void put_times(struct json *j, const struct report *r, const char *key, bool sums)
+{
+	const struct profile *p = r->p;
+
+	json_array(j, key);
+	for (size_t i = 0; i < p->n_rank_times; i++) {
+		const struct profile_rank_time *t = &p->rank_times[i];
+
+		if (efficiency_counts(p, t) && sums == (t->others != 0))
+			columns_object(j, sums ? &sum_list : &rank_list,
+				&(struct row){.r = r, .at = t, .index = (uint32_t)i});
+	}
+	json_close(j);
+}
 
 void json_efficiency(struct json *j, const struct report *r)
 {
@@ -199,11 +224,7 @@ void json_efficiency(struct json *j, const struct report *r)
 		return;
 	if (efficiency_of(p, &e))
 		put_efficiency(j, &e);
-	json_array(j, "per_rank");
-	for (size_t i = 0; i < p->n_rank_times; i++)
-		if (efficiency_counts(p, &p->rank_times[i]))
-			columns_object(j, &rank_list,
-				&(struct row){
-					.r = r, .at = &p->rank_times[i], .index = (uint32_t)i});
-	json_close(j);
+	put_times(j, r, "per_rank", false);
+	if (profile_timed_ranks(p) > p->n_rank_times)
+		put_times(j, r, "ranks_by_node", true);
 }

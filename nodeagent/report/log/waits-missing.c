@@ -20,7 +20,8 @@ static uint64_t killed_ranks(const struct profile *p)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < p->n_rank_times; i++)
-		n += p->rank_times[i].rank < PROFILE_UNRANKED && profile_is_cut(&p->rank_times[i]);
+		if (p->rank_times[i].rank < PROFILE_UNRANKED && profile_is_cut(&p->rank_times[i]))
+			n += 1 + p->rank_times[i].others;
 	return n;
 }
 
@@ -72,7 +73,8 @@ static uint64_t paused_ranks(const struct profile *p)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < p->n_rank_times; i++)
-		n += p->rank_times[i].rank < PROFILE_UNRANKED && p->rank_times[i].all_unknown_ns;
+		if (p->rank_times[i].rank < PROFILE_UNRANKED && p->rank_times[i].all_unknown_ns)
+			n += 1 + p->rank_times[i].others;
 	return n;
 }
 
