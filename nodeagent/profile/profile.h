@@ -45,7 +45,7 @@ struct profile_clock {
 	uint64_t check_max_ns, check_rms_ns;
 };
 
-#define PROFILE_PAIRS_MAX     (1u << 21) /* if there are more, ranks are grouped: pair_ranks ... */
+#define PROFILE_PAIRS_MAX     (1u << 18) /* if there are more, ranks are grouped: pair_ranks ... */
 #define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
 #define PROFILE_RANKS_MAX     (1u << 14) /* ranks with times of their own in rank_times[] ... */
 #define PROFILE_EXTREMES      128 /* ... of more, these with the most and the least of a measure */

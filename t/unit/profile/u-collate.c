@@ -250,17 +250,17 @@ static struct profile *rows(uint32_t first, uint32_t n, uint32_t to)
 
 START_TEST(pairs_are_exact_up_to_the_limit)
 {
-	struct profile *p = profile_merge(rows(0, 512, 2048), rows(512, 512, 2048));
+	struct profile *p = profile_merge(rows(0, 128, 1024), rows(128, 128, 1024));
 
-	ck_assert_uint_eq(p->n_pairs, 2097152);
+	ck_assert_uint_eq(p->n_pairs, 262144);
 	ck_assert_uint_eq(p->pair_ranks, 0);
-	p = profile_merge(p, rows(1000, 24, 2048)); /* no new ones */
-	ck_assert_uint_eq(p->n_pairs, 2097152);
+	p = profile_merge(p, rows(250, 6, 1024)); /* no new ones */
+	ck_assert_uint_eq(p->n_pairs, 262144);
 	ck_assert_uint_eq(p->pair_ranks, 0);
-	p = profile_merge(p, rows(1024, 1, 1));
+	p = profile_merge(p, rows(256, 1, 1));
 	assert_valid(p);
-	ck_assert_uint_eq(p->pair_ranks, 8); /* with 4 there would be 131073 */
-	ck_assert_uint_eq(p->n_pairs, 128 * 256 + 1);
+	ck_assert_uint_eq(p->pair_ranks, 2);
+	ck_assert_uint_eq(p->n_pairs, 128 * 512 + 1);
 	profile_free(p);
 }
 END_TEST
