@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The user's counters, process by process: in the logs and in BASE_all.json. */
 
+#include <string.h>
+
 #include "nodeagent/report/log/internal.h"
 #include "nodeagent/base/user-value.h"
-#include "nodeagent/profile/words.h"
+
+/* profile_user_counter.name has name and unit, and a newline between them. */
+static char *name_of(const struct profile_user_counter *c)
+{
+	return xasprintf("%.*s", (int)strcspn(c->name, "\n"), c->name);
+}
+
+/* "" if there is none; points into the name. */
+static const char *unit_of(const struct profile_user_counter *c)
+{
+	const char *end = c->name + strcspn(c->name, "\n");
+
+	return *end ? end + 1 : end;
+}
 
 static double mean_of(const struct profile_user_counter *c)
 {
@@ -34,8 +49,8 @@ static void write_value(struct json *j, const char *key, bool real, uint64_t bit
 USER_VALUE(min)
 USER_VALUE(max)
 USER_VALUE(last)
-ROW_VALUE(char *, counter_name, profile_user_counter, user_counter_name(at))
-ROW_VALUE(const char *, counter_unit, profile_user_counter, user_counter_unit(at))
+ROW_VALUE(char *, counter_name, profile_user_counter, name_of(at))
+ROW_VALUE(const char *, counter_unit, profile_user_counter, unit_of(at))
 ROW_VALUE(const char *, counter_type, profile_user_counter, at->real ? "real" : "integer")
 ROW_VALUE(double, counter_mean, profile_user_counter, mean_of(at))
 ROW_VALUE(char *, text_mean, profile_user_counter,
