@@ -44,7 +44,7 @@ static const struct {
 			  "collective_bytes_received t_collective_s ambiguous_sends "
 			  "ambiguous_recvs"},
 	{"files", "name ranks opens reads bytes_read t_read_s writes bytes_written t_write_s"},
-	{"places", "host first last"},
+	{"places", "host first last step"},
 	{"each_process", "rank pid parent_pid parent life executable t_start_s runtime_s end "
 			 "status signal threads events calls lost blocked_s"},
 };
@@ -72,8 +72,9 @@ static const char views[] =
 	" FROM communication_matrix GROUP BY 1),"
 	" received AS (SELECT \"to\" AS rank, sum(recvs) AS recvs,"
 	" sum(bytes_received) AS bytes_received FROM communication_matrix GROUP BY 1)"
-	" SELECT rank, coalesce((SELECT places.host FROM places WHERE rank BETWEEN first AND last),"
-	" known.host) AS host, runtime_s, calls, events, lost, blocked_s,"
+	" SELECT rank, coalesce((SELECT places.host FROM places WHERE rank BETWEEN first AND last"
+	" AND (rank - first) % coalesce(step, 1) = 0), known.host) AS host,"
+	" runtime_s, calls, events, lost, blocked_s,"
 	" CASE WHEN single THEN coalesce(sends, 0) END AS sends,"
 	" CASE WHEN single THEN coalesce(bytes_sent, 0) END AS bytes_sent,"
 	" CASE WHEN single THEN coalesce(recvs, 0) END AS recvs,"

@@ -9,6 +9,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/base/wait-kinds.h"
 #include "nodeagent/base/words.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 #include "shm/gpu.h"
 #include "shm/openacc.h"
@@ -84,13 +85,17 @@ CHECK(compared, r->log2 < 32 && r->kept <= r->calls && r->partly <= r->unknown,
 CHECK(pruned, r == p->pruned, "call paths are added up by two rules")
 CHECK(sampled, r->log2 < 32 && r->kept <= r->calls, "a sample of calls that cannot be")
 
+/* That places do not overlap: places_fault(). */
 const char *check_rank_range(const struct profile *p, const void *record)
 {
 	const struct profile_rank_range *q = record;
 
 	if (q->first > q->last || (q->first < PROFILE_UNRANKED) != (q->last < PROFILE_UNRANKED))
 		return "a place is no range of ranks";
-	if (q != p->rank_ranges && q->first <= q[-1].last)
+	if (q->step && (q->step == 1 || q->last >= PLACES_STEPS_BELOW || q->first == q->last ||
+			       (q->last - q->first) % q->step))
+		return "the step of a place does not lead to its last rank";
+	if (q != p->rank_ranges && q->first <= q[-1].first)
 		return "the places overlap or are not sorted";
 	return NULL;
 }

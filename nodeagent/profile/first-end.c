@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeagent/base/json-write.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/table.h"
 #include "nodeagent/base/util.h"
@@ -27,14 +28,6 @@ struct maybe {
 static bool is_known(const struct profile_bad_end *e)
 {
 	return e->error_ns <= INT64_MAX / 2;
-}
-
-static const char *host_of(const struct profile *p, uint32_t rank)
-{
-	for (size_t i = 0; i < p->n_rank_ranges; i++)
-		if (p->rank_ranges[i].first <= rank && rank <= p->rank_ranges[i].last)
-			return p->rank_ranges[i].host;
-	return p->n_agents == 1 ? p->agents[0].host : NULL;
 }
 
 static bool same_host(const char *a, const char *b)
@@ -82,7 +75,7 @@ static struct maybe find_first(const struct profile *p)
 	for (size_t i = 0; i < p->n_ends && !m.more; i++)
 		if (!is_known(order[i]) ||
 			order[i]->end_ns - (int64_t)order[i]->error_ns <= certain)
-			note_end(&m, order[i], host_of(p, order[i]->rank));
+			note_end(&m, order[i], places_host(p, order[i]->rank));
 	free(order);
 	return m;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/schema.h"
 
@@ -26,6 +27,8 @@ void profile_drop_list(struct profile *p, enum profile_list which)
 	const struct profile_schema *s = &profile_schema[which];
 
 	drop_texts(p, s);
+	if (which == PROFILE_RANK_RANGES)
+		places_forget(p);
 	if (!s->bytes)
 		return;
 	free(*profile_array(p, s));
@@ -141,36 +144,11 @@ static void merge_list(struct profile *a, struct profile *b, enum profile_list w
 	*profile_n(b, s) = 0;
 }
 
-/* Neighbouring ranks of one host become one range; of overlapping ranges the first stays. */
-static void join_rank_ranges(struct profile *p)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->n_rank_ranges; i++) {
-		struct profile_rank_range next = p->rank_ranges[i];
-		struct profile_rank_range *last = kept ? &p->rank_ranges[kept - 1] : NULL;
-
-		if (last && next.first <= last->last)
-			next.first = last->last + 1;
-		if (next.first > next.last) {
-			free(next.host);
-			continue;
-		}
-		if (last && next.first == last->last + 1 && next.first != PROFILE_UNRANKED &&
-			!strcmp(last->host, next.host)) {
-			last->last = next.last;
-			free(next.host);
-			continue;
-		}
-		p->rank_ranges[kept++] = next;
-	}
-	p->n_rank_ranges = kept;
-}
-
 void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *renumber_a,
 	const uint32_t *renumber_b)
 {
 	profile_pairs_join(a, b, PROFILE_PAIRS_MAX, PROFILE_PAIRS_GROUPED);
+	places_open(a, b);
 	for (enum profile_list i = 0; i < PROFILE_LISTS; i++) {
 		if (profile_schema[i].rest == OWN)
 			continue;
@@ -180,7 +158,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	}
 	profile_waits_limit(a);
 	profile_files_limit(a, PROFILE_FILES_MAX);
-	join_rank_ranges(a);
+	places_join(a);
 	profile_rank_times_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
@@ -283,7 +261,7 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 	}
 	profile_pairs_settle(p);
 	profile_files_limit(p, PROFILE_FILES_MAX);
-	join_rank_ranges(p);
+	places_join(p);
 	profile_rank_times_limit(p, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
@@ -363,5 +341,5 @@ const char *profile_lists_valid(const struct profile *p)
 
 	for (enum profile_list i = 0; !why && i < PROFILE_LISTS; i++)
 		why = list_valid(p, &profile_schema[i]);
-	return why;
+	return why ? why : places_fault(p);
 }

@@ -4,7 +4,9 @@
  * and of checkpoints. It is associative: any tree over the same sequence of
  * nodes gives the same result to the last bit, but for what is told apart where
  * a limit adds the rest up: more than PROFILE_LATE_MAX late ranks at a stack in
- * waits[] and causes[], more than PROFILE_FILES_MAX files in posix_files[]. It is
+ * waits[] and causes[], more than PROFILE_FILES_MAX files in posix_files[]; and but
+ * for the form of rank_ranges[] where two nodes have one rank, or nodes with one
+ * host name have more than PLACES_OPEN_MOST ranks. It is
  * not commutative, as processes without a rank are numbered in the order of the
  * nodes, which is that of the host names everywhere.
  */

@@ -45,6 +45,7 @@ struct profile *profile_copy(const struct profile *p)
 	struct profile *c = profile_new();
 
 	*c = *p;
+	c->places = NULL;
 	profile_lists_copy(c);
 	return c;
 }

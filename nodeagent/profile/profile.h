@@ -152,6 +152,8 @@ enum profile_rank_flags {
 /* profile.run after merging files of several runs. */
 #define PROFILE_RUNS_MIXED UINT64_MAX
 
+struct places_index;
+
 struct profile {
 	char *application; /* basename of the executable */
 	char *executable;
@@ -192,6 +194,8 @@ struct profile {
 	size_t n_##member;                                                                         \
 	struct profile_##record *member;
 #include "nodeagent/profile/lists.def"
+
+	struct places_index *places; /* of rank_ranges[], or NULL: places.c */
 };
 
 /* An empty one; profile_copy() shares nothing with p. The caller frees both. NULL may be freed. */

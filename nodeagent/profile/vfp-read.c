@@ -59,6 +59,11 @@ static int tag_bytes(const struct profile_schema *s)
 	return blank ? (int)(blank - s->tag) : (int)sizeof(s->tag);
 }
 
+static bool is_known_version(uint64_t version)
+{
+	return version >= VFP_VERSION_LEAST && version <= VFP_VERSION;
+}
+
 static bool check_header(struct reader *r)
 {
 	struct vfp_header h;
@@ -73,10 +78,10 @@ static bool check_header(struct reader *r)
 	memcpy(&h, r->buf, sizeof(h));
 	if (h.byte_order != VFP_BYTE_ORDER)
 		return fail_reading(r, xstrdup("written on a machine with another byte order"));
-	if (h.version != VFP_VERSION)
-		return fail_reading(
-			r, xasprintf("format version %llu, but this program reads version %d",
-				   (unsigned long long)h.version, VFP_VERSION));
+	if (!is_known_version(h.version))
+		return fail_reading(r,
+			xasprintf("format version %llu, but this program reads versions %d to %d",
+				(unsigned long long)h.version, VFP_VERSION_LEAST, VFP_VERSION));
 	if (h.bytes != r->bytes)
 		return fail_reading(r, xasprintf("%s: %zu of %llu bytes are here",
 					       h.bytes > r->bytes ? "cut short" : "too long",
@@ -95,8 +100,8 @@ static size_t least_bytes(size_t list)
 	} added[] = {{PROFILE_JOB, 1}, {PROFILE_STACKS, 1}, {PROFILE_DEAD, 3},
 		{PROFILE_PROCESSES, 3}, {PROFILE_EACH, 2}, {PROFILE_THREAD_PAIRS, 1},
 		{PROFILE_AGENTS, 6}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
-		{PROFILE_SWITCHED, 1}, {PROFILE_ITERATIONS, 7}, {PROFILE_STARTS, 1},
-		{PROFILE_RANK_TIMES, 1}};
+		{PROFILE_SWITCHED, 1}, {PROFILE_RANK_RANGES, 1}, {PROFILE_ITERATIONS, 7},
+		{PROFILE_STARTS, 1}, {PROFILE_RANK_TIMES, 1}};
 	size_t bytes = vfp_record_bytes(&profile_schema[list]);
 
 	for (size_t i = 0; i < ARRAY_SIZE(added); i++)
@@ -343,7 +348,7 @@ uint64_t vfp_run(const char *path)
 	const int fd = open_it(path, false);
 	const bool ours = fd >= 0 && read_all(fd, (unsigned char *)&h, sizeof(h)) == sizeof(h) &&
 			  !memcmp(h.magic, VFP_MAGIC, sizeof(h.magic)) &&
-			  h.version == VFP_VERSION && h.byte_order == VFP_BYTE_ORDER;
+			  is_known_version(h.version) && h.byte_order == VFP_BYTE_ORDER;
 
 	if (fd >= 0)
 		close(fd);

@@ -13,9 +13,10 @@
 
 struct profile;
 
-#define VFP_MAGIC   "VFTRVFP\n"
-#define VFP_VERSION 7
-#define VFP_SUFFIX  ".vfp"
+#define VFP_MAGIC	  "VFTRVFP\n"
+#define VFP_VERSION	  8 /* is written */
+#define VFP_VERSION_LEAST 7 /* ... and this to that are read */
+#define VFP_SUFFIX	  ".vfp"
 
 /* 0 or -ENOMEM; the caller frees *buf. */
 int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes);
@@ -31,7 +32,7 @@ struct profile *vfp_read(const char *path, char **error);
 /* Reads only a regular file of this user, and not through a link: safe in others' directories. */
 struct profile *vfp_read_own(const char *path, char **error);
 
-/* The number of the run that wrote the file; 0: not known, or not a file of this version. */
+/* The number of the run that wrote the file; 0: not known, or not a file of these versions. */
 uint64_t vfp_run(const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nodeagent/base/util.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 
 const char *const efficiency_doubts[DOUBTS] = {
@@ -29,11 +30,7 @@ bool efficiency_counts(const struct profile *p, const struct profile_rank_time *
 
 const char *efficiency_host(const struct profile *p, uint32_t rank)
 {
-	const size_t from = LOWER_BOUND(i, 0, p->n_rank_ranges, p->rank_ranges[i].last < rank);
-
-	if (from < p->n_rank_ranges && p->rank_ranges[from].first <= rank)
-		return p->rank_ranges[from].host;
-	return p->n_agents == 1 ? p->agents[0].host : NULL;
+	return places_host(p, rank);
 }
 
 /* ---- the ranks --------------------------------------------------------------------------- */

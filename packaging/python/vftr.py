@@ -540,7 +540,7 @@ def _hosts(run, places, n):
     agents = list(run._tables.get("agents", ()))
     hosts = [agents[0]["host"] if len(agents) == 1 else None] * n
     for place in places:
-        for rank in range(max(place["first"], 0), place["last"] + 1):
+        for rank in range(max(place["first"], 0), place["last"] + 1, place.get("step") or 1):
             hosts[rank] = place["host"]
     return hosts
 

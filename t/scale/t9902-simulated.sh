@@ -12,22 +12,22 @@ small() { limit "$SIMULATE" shape=dice ranks=4 cpu=0 check=1 "$@" >rows 2>words 
 
 test_expect 'any number of agents: the summary is that of all node profiles in one process, to the byte' '
 	small 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
-	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]'
+	[ "$(awk "\$1 + 0 > 0 && NF == 13" rows | wc -l)" = 15 ]'
 
 test_expect 'call paths with little time are added up before they are sent: the same as afterwards' '
 	small prune=0 1 2 3 4 5 6 7 8 9 15 16 17 31 40 64
-	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 15 ]
+	[ "$(awk "\$1 + 0 > 0 && NF == 13" rows | wc -l)" = 15 ]
 	small prune=1000000000 64 && awk "\$1 == 64 { print \$12 }" rows >all && small prune=0 64 &&
 		awk "\$1 == 64 { print \$12 }" rows >some && [ "$(cat some)" -lt "$(cat all)" ]'
 
-# 1536 ranks: 2359296 pairs; a half of the nodes has 1769472, which are not grouped
+# 576 ranks: 331776 pairs; a half of the nodes has 248832, which are not grouped
 test_if '[ -n "${VFTR_LONG:-}" ]' 'VFTR_LONG is not set' 'more pairs of ranks than are kept: the same' '
-	small shape=all ranks=48 stacks=50 32
-	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 1 ]'
+	small shape=all ranks=18 stacks=50 32
+	[ "$(awk "\$1 + 0 > 0 && NF == 13" rows | wc -l)" = 1 ]'
 
 test_expect 'more ranks than keep times of their own: the same, in a tenth of the records' '
 	small shape=none ranks=512 stacks=20 40 41
-	[ "$(awk "\$1 + 0 > 0 && NF == 12" rows | wc -l)" = 2 ]
+	[ "$(awk "\$1 + 0 > 0 && NF == 13" rows | wc -l)" = 2 ]
 	mkdir -p sums && small shape=none ranks=512 stacks=20 write=sums 40
 	jq -e "(.per_rank | length) < 2048 and (.per_rank | length) + ([.ranks_by_node[].ranks] | add) == 20480 and
 		(.ranks_by_node | length) == 40" sums/*.json'
@@ -46,7 +46,7 @@ test_expect 'two runs with the same seed are the same run' '
 # messages SHAPE EACH KEY=VALUE...: so many for each level of the tree
 messages() {
 	limit "$SIMULATE" "shape=$1" $3 stacks=50 ranks=8 cpu=0 2 8 9 64 512 >rows || { cat rows; return 1; }
-	awk -v each="$2" 'NF == 12 && $1 + 0 > 1 {
+	awk -v each="$2" 'NF == 13 && $1 + 0 > 1 {
 			n++
 			for (levels = 0; 2 ^ levels < $1; levels++);
 			if ($7 != each * levels) { print; bad = 1 }
@@ -85,6 +85,25 @@ test_if '[ -z "$SANITIZE" ]' 'memory is not counted, as the sanitizer has an all
 	limit "$SIMULATE" stacks=500 own=40 ranks=8 cpu=0 32 512 >rows
 	cat rows
 	awk "\$1 == 32 { few = \$11 } \$1 == 512 { many = \$11 } END { exit !few || many > 1.2 * few + 0.1 }" rows'
+
+# placed PLACEMENT RANKS: MB that agent 0 moves, and of its memory; each node has one run of ranks
+placed() {
+	limit "$SIMULATE" shape=none "placement=$1" "ranks=$2" stacks=50 cpu=0 256 >"$1" || { cat "$1"; return 1; }
+	awk '$1 == 256 { n++; print $8, $9; bad = $13 != 256 } END { exit n != 1 || bad }' "$1"
+}
+
+test_expect 'ranks that go round the nodes: the same summary from any tree, and a run of ranks of each node' '
+	limit "$SIMULATE" placement=cyclic ranks=5 stacks=50 cpu=0 check=1 delayed=100 delay_s=2 1 2 3 7 16 33 >rows
+	cat rows
+	awk "NF == 13 && \$1 + 0 > 0 { n++; bad += \$13 != \$1 } END { exit n != 6 || bad }" rows'
+
+test_if '[ -z "$SANITIZE" ]' 'memory is not counted, as the sanitizer has an allocator of its own' \
+	'they need no more memory and messages at agent 0 than ranks in blocks, however many there are' '
+	for ranks in 4 128; do
+		block=$(placed block $ranks) && cyclic=$(placed cyclic $ranks)
+		echo "$block in blocks, $cyclic round the nodes"
+		awk "BEGIN { split(\"$block $cyclic\", v); exit v[3] > 1.01 * v[1] || v[4] > 1.01 * v[2] + 0.1 }"
+	done'
 
 test_expect 'a summary that is not that of the nodes is told' '
 	if small wrong=1 8; then return 1; fi

@@ -16,7 +16,8 @@ row() {
 }
 
 test_expect 'formats are those of the headers' '
-	is "$(defined VFP_VERSION nodeagent/profile/vfp.h)" "$(row "node profile")" "node profile"
+	is "$(defined VFP_VERSION_LEAST nodeagent/profile/vfp.h) to $(defined VFP_VERSION nodeagent/profile/vfp.h)" \
+		"$(row "node profile")" "node profile"
 	is "$(defined VFD_VERSION_LEAST nodeagent/trace/format.h) to $(defined VFD_VERSION nodeagent/trace/format.h)" \
 		"$(row "sampling file")" "sampling file"
 	is "$(defined WIRE_VERSION shm/wire.h)" "$(row "library to agent")" "library to agent"

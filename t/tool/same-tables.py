@@ -137,7 +137,7 @@ def ranks_of(raw):
         n = max(n, raw["ranks"] + raw["unranked"])
     rows = []
     for rank in range(n):
-        hosts = [p["host"] for p in raw["places"] if p["first"] <= rank <= p["last"]]
+        hosts = [p["host"] for p in raw["places"] if rank in range(p["first"], p["last"] + 1, p.get("step", 1))]
         if not hosts and len(raw["agents"]) == 1:
             hosts = [raw["agents"][0]["host"]]
         lives = [p for p in raw.get("each_process", []) if p["rank"] == rank]

@@ -152,6 +152,14 @@ assert set(ranks.column("calls")) == {None} and sum(ranks.column("sends")) > 0
 END
 '
 
+test_expect 'ranks that go round the nodes: places with a step, the same host of each rank everywhere' '
+	jq -c ".places = [{host: \"node1\", first: 0, last: 2, step: 2}, {host: \"node2\", first: 1, last: 3, step: 2}]" \
+		app_all.json >turn_all.json
+	same_everywhere turn_all.json turn_all.json
+	is "node1 node2 node1 node2" "$(python3 -c "
+import vftr
+print(*vftr.open(\"turn_all.json\").ranks.column(\"host\"))")"'
+
 test_expect 'a matrix of groups of ranks: what a rank has sent is not known, to neither' '
 	jq -c ".communication_matrix_ranks = 2" app_all.json >groups_all.json
 	same_everywhere groups_all.json groups_all.json
@@ -403,6 +411,8 @@ hostile = {
     "too many ranks": text_of(lambda raw: raw.update(ranks=1 << 60)),
     "a place without end": text_of(lambda raw: raw["places"].append(
         {"host": "h", "first": 0, "last": 1 << 62})),
+    "a place with a text for a step": text_of(lambda raw: raw["places"].append(
+        {"host": "h", "first": 0, "last": 1, "step": "2"})),
     "a place without a name": text_of(lambda raw: raw["places"].append({"first": 0, "last": 1})),
     "pairs without bytes": text_of(lambda raw: raw["communication_matrix"].append(
         {"from": 0, "to": 0})),

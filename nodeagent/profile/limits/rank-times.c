@@ -13,6 +13,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/fold.h"
 #include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 
 /* ---- those that are kept ------------------------------------------------------------------ */
@@ -126,11 +127,9 @@ static uint32_t known_of(const struct profile_rank_time *t)
 
 static const char *host_of(const struct profile *p, uint32_t rank)
 {
-	const size_t from = LOWER_BOUND(i, 0, p->n_rank_ranges, p->rank_ranges[i].last < rank);
+	const struct profile_rank_range *r = places_find(p, rank);
 
-	return from < p->n_rank_ranges && p->rank_ranges[from].first <= rank
-		       ? p->rank_ranges[from].host
-		       : "";
+	return r ? r->host : "";
 }
 
 ORDER_BY(by_host, struct rest, ALPHABETIC(host) ?: RISING(known) ?: ORDER(x->t->rank, y->t->rank))
@@ -177,6 +176,7 @@ void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes)
 	}
 	qsort(rest, n, sizeof(*rest), by_host);
 	put_rank_times(p, kept, rest, n);
+	places_forget(p);
 	free(rest);
 	free(kept);
 }

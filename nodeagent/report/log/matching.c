@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nodeagent/match/match.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/report/log/internal.h"
 
 #define ROWS_MAX 64
@@ -53,21 +54,13 @@ static void print_reasons(FILE *f, const uint64_t *n, uint64_t other_node, bool 
 	fputs(".\n", f);
 }
 
-static const char *host_of(const struct profile *p, uint32_t rank)
-{
-	for (size_t i = 0; i < p->n_rank_ranges; i++)
-		if (p->rank_ranges[i].first <= rank && rank <= p->rank_ranges[i].last)
-			return p->rank_ranges[i].host;
-	return NULL;
-}
-
 /* Both ends of the worst message. */
 static bool on_one_host(const struct profile *p)
 {
-	const char *from = host_of(p, p->matching.worst_from),
-		   *to = host_of(p, p->matching.worst_to);
+	const char *from = places_host(p, p->matching.worst_from),
+		   *to = places_host(p, p->matching.worst_to);
 
-	return from && to ? !strcmp(from, to) : p->n_agents == 1;
+	return from && to && !strcmp(from, to);
 }
 
 static void print_rank(FILE *f, const struct profile *p, uint32_t rank)

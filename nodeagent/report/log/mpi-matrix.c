@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/report/log/internal.h"
 
 #define GROUPS_MAX   32
@@ -92,14 +93,6 @@ static uint32_t number_hosts(struct matrix *m)
 	return n;
 }
 
-static int place_of_rank(const void *key, const void *element)
-{
-	uint32_t rank = *(const uint32_t *)key;
-	const struct profile_rank_range *place = element;
-
-	return rank < place->first ? -1 : rank > place->last;
-}
-
 static uint64_t group_of(const struct matrix *m, uint32_t rank)
 {
 	const struct profile *p = m->p;
@@ -109,10 +102,7 @@ static uint64_t group_of(const struct matrix *m, uint32_t rank)
 	if (rank_is_far(rank))
 		return FAR;
 	if (m->unit == BY_NODE) {
-		const struct profile_rank_range *at =
-			p->n_rank_ranges ? bsearch(&rank, p->rank_ranges, p->n_rank_ranges,
-						   sizeof(*at), place_of_rank)
-					 : NULL;
+		const struct profile_rank_range *at = places_find(p, rank);
 
 		return at ? m->host[at - p->rank_ranges] / m->per : NOWHERE;
 	}
@@ -215,7 +205,7 @@ static uint64_t ranks_of(const struct matrix *m, size_t group)
 
 	for (size_t i = 0; i < m->p->n_rank_ranges; i++)
 		if (m->host[i] / m->per == group)
-			n += m->p->rank_ranges[i].last - m->p->rank_ranges[i].first + 1;
+			n += place_ranks(&m->p->rank_ranges[i]);
 	return n;
 }
 

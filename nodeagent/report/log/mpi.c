@@ -194,12 +194,16 @@ void section_mpi(FILE *f, const struct report *r)
 	columns_print(f, r, &mpi_files, 0);
 }
 
-#define PLACE(json, type, member) COLUMN(NULL, json, type, struct profile_rank_range, member)
+#define PLACE(json, type, member, ...)                                                             \
+	COLUMN(NULL, json, type, struct profile_rank_range, member, ##__VA_ARGS__)
+
+ROW_VALUE(bool, has_step, profile_rank_range, at->step)
 
 static const struct column place_columns[] = {
 	PLACE("host", TEXT, host),
 	PLACE("first", RANK, first),
 	PLACE("last", RANK, last),
+	PLACE("step", COUNT, step, .where = has_step),
 };
 
 static const struct list rank_ranges = LIST(place_columns, rank_ranges, .json = "places");

@@ -83,13 +83,12 @@ static void make_profile(struct sim_agent *a)
 static void ask_directory(struct sim_agent *a)
 {
 	const struct job_shape *s = &run.job->shape;
-	const uint32_t first = (uint32_t)a->transport.rank * s->ranks;
 	struct directory_entry mine = {.n_here = s->ranks};
 	struct directory d;
 
 	mine.here = xcalloc(s->ranks, sizeof(*mine.here));
 	for (uint32_t i = 0; i < s->ranks; i++)
-		mine.here[i] = first + i;
+		mine.here[i] = node_rank(s, a->transport.rank, i);
 	mine.wanted = node_partners(s, a->transport.rank, &mine.n_wanted);
 	directory_ask(&a->transport, &mine, run.job->deadline_s / PART / 2, &d);
 	directory_free(&d);
@@ -359,6 +358,7 @@ static void check_all(struct job_result *r)
 	size_t bytes;
 
 	r->stacks = (double)run.whole->n_stacks;
+	r->places = (double)run.whole->n_rank_ranges;
 	check_agents(seats, r);
 	run.died = r->missing;
 	if (run.job->check) {

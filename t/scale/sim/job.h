@@ -34,7 +34,7 @@ struct job_result {
 	uint64_t messages, bytes; /* of agent 0, from the end on */
 	/* the most memory of agent 0, of another agent, and what half of all do not exceed */
 	double root_mb, most_mb, half_mb;
-	double stacks; /* of the summary */
+	double stacks, places; /* of the summary */
 	uint64_t sum;  /* of the summary as bytes: the same for the same profile */
 };
 

@@ -6,6 +6,7 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/lists.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 #include "t/lib/dice.h"
 #include "t/unit/profile/random-profile.h"
@@ -79,8 +80,8 @@ static void fill_stack(struct profile_stack *t, struct dice *d, const struct job
 	t->excl_ns = (uint64_t)throw_dice(d, 1u << 31) * 4;
 	t->incl_ns = t->excl_ns + throw_dice(d, 1u << 30);
 	t->ranks = s->ranks;
-	t->rank_min = (uint32_t)node * s->ranks + throw_dice(d, s->ranks);
-	t->rank_max = (uint32_t)node * s->ranks + throw_dice(d, s->ranks);
+	t->rank_min = node_rank(s, node, throw_dice(d, s->ranks));
+	t->rank_max = node_rank(s, node, throw_dice(d, s->ranks));
 	t->excl_min_ns = t->excl_ns / s->ranks / 2;
 	t->excl_max_ns = t->excl_ns / s->ranks * 2;
 	t->excl_sumsq_ns2 = (unsigned __int128)t->excl_ns * t->excl_ns / s->ranks;
@@ -176,10 +177,11 @@ static void add_pair(struct profile *p, uint32_t from, uint32_t to, bool sends)
 /* As both sides have counted them: those within the node are there twice, and become one. */
 static void make_pairs(struct profile *p, const struct job_shape *s, int node)
 {
-	const uint32_t first = (uint32_t)node * s->ranks, world = p->world_size;
-	const uint32_t n = s->traffic == SHAPE_ALL ? world : SIDES;
+	const uint32_t world = p->world_size, n = s->traffic == SHAPE_ALL ? world : SIDES;
 
-	for (uint32_t r = first; r < first + s->ranks; r++) {
+	for (uint32_t i = 0; i < s->ranks; i++) {
+		const uint32_t r = node_rank(s, node, i);
+
 		for (uint32_t k = 0; k < 2 * n; k++) {
 			const uint32_t peer =
 				s->traffic == SHAPE_ALL ? k % n : neighbour(world, r, (int)(k % n));
@@ -196,11 +198,12 @@ static void make_pairs(struct profile *p, const struct job_shape *s, int node)
 
 static void make_ranks(struct profile *p, const struct job_shape *s, int node, struct dice *d)
 {
-	const uint32_t first = (uint32_t)node * s->ranks;
-
-	for (uint32_t r = first; r < first + s->ranks; r++) {
+	for (uint32_t i = 0; i < s->ranks; i++) {
 		struct profile_rank_time *t = ADD_ELEMENT(p, rank_times);
+		const uint32_t r = node_rank(s, node, i);
 
+		*(struct profile_rank_range *)profile_add(p, PROFILE_RANK_RANGES) =
+			(struct profile_rank_range){r, r, node_host(node)};
 		*t = (struct profile_rank_time){.rank = r,
 			.flags = RANK_LEFT_INIT | RANK_ENTERED_FINALIZE | RANK_HAS_MPI,
 			.threads = 1,
@@ -211,8 +214,7 @@ static void make_ranks(struct profile *p, const struct job_shape *s, int node, s
 		t->all_useful_ns = t->team_useful_ns = t->team_most_ns = t->useful_ns;
 		t->all_mpi_ns = t->mpi_ns;
 	}
-	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){
-		.first = first, .last = first + s->ranks - 1, .host = node_host(node)};
+	places_join(p);
 	*ADD_ELEMENT(p, agents) = (struct profile_agent){.host = node_host(node),
 		.wall_s = 100,
 		.cpu_s = throw_dice(d, 1000) / 1000.0,
@@ -260,17 +262,17 @@ struct profile *node_profile(const struct job_shape *s, int node)
 
 ORDER_BY(rank_cmp, uint64_t, ORDER(*x, *y))
 
-static uint64_t *halo_partners(const struct job_shape *s, uint32_t first, size_t *n)
+static uint64_t *halo_partners(const struct job_shape *s, int node, size_t *n)
 {
 	const uint32_t world = s->ranks * (uint32_t)s->n;
 	uint64_t *at = xcalloc((size_t)s->ranks * SIDES + 1, sizeof(*at));
 	size_t all = 0;
 
-	for (uint32_t r = first; r < first + s->ranks; r++)
+	for (uint32_t i = 0; i < s->ranks; i++)
 		for (int side = 0; side < SIDES; side++) {
-			const uint32_t to = neighbour(world, r, side);
+			const uint32_t to = neighbour(world, node_rank(s, node, i), side);
 
-			if (to - first >= s->ranks)
+			if (!node_has(s, node, to))
 				at[all++] = to;
 		}
 	qsort(at, all, sizeof(*at), rank_cmp);
@@ -283,15 +285,15 @@ static uint64_t *halo_partners(const struct job_shape *s, uint32_t first, size_t
 
 uint64_t *node_partners(const struct job_shape *s, int node, size_t *n)
 {
-	const uint32_t first = (uint32_t)node * s->ranks, world = s->ranks * (uint32_t)s->n;
+	const uint32_t world = s->ranks * (uint32_t)s->n;
 	uint64_t *at;
 
 	if (s->traffic == SHAPE_HALO)
-		return halo_partners(s, first, n);
+		return halo_partners(s, node, n);
 	*n = 0;
 	at = xcalloc((s->traffic == SHAPE_ALL ? world : 0) + 1, sizeof(*at));
 	for (uint32_t r = 0; s->traffic == SHAPE_ALL && r < world; r++)
-		if (r - first >= s->ranks)
+		if (!node_has(s, node, r))
 			at[(*n)++] = r;
 	return at;
 }

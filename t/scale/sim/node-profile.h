@@ -7,6 +7,7 @@
 #ifndef VFTR_T_SCALE_SIM_NODE_PROFILE_H
 #define VFTR_T_SCALE_SIM_NODE_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,19 @@ struct job_shape {
 	uint32_t stacks; /* of each */
 	uint32_t own;	 /* ... of these */
 	enum traffic_shape traffic;
+	bool cyclic; /* rank r is on node r modulo n; else ranks come in blocks. Not of dice */
 };
+
+/* Rank k of a node, of those that it has, and whether it has this one. */
+static inline uint32_t node_rank(const struct job_shape *s, int node, uint32_t k)
+{
+	return s->cyclic ? (uint32_t)node + k * (uint32_t)s->n : (uint32_t)node * s->ranks + k;
+}
+
+static inline bool node_has(const struct job_shape *s, int node, uint32_t rank)
+{
+	return (s->cyclic ? rank % (uint32_t)s->n : rank / s->ranks) == (uint32_t)node;
+}
 
 /* As gather() would give it; the caller frees. */
 struct profile *node_profile(const struct job_shape *s, int node);

@@ -18,7 +18,7 @@ static struct settings {
 	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s,
 		rootless;
 	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at, prune;
-	const char *shape, *write;
+	const char *shape, *placement, *write;
 } set = {
 	.ranks = 64,
 	.stacks = 10000,
@@ -34,6 +34,7 @@ static struct settings {
 	.at = 4096,
 	.prune = 1000000,
 	.shape = "halo",
+	.placement = "block",
 };
 
 static const struct {
@@ -45,6 +46,7 @@ static const struct {
 	{"stacks", &set.stacks, NULL},	       /* of each node */
 	{"own", &set.own, NULL},	       /* ... percent that no other node has */
 	{"shape", NULL, &set.shape},	       /* none, halo, all or dice: node-profile.h */
+	{"placement", NULL, &set.placement},   /* of ranks: block or cyclic */
 	{"latency_us", &set.latency_us, NULL}, /* of a message */
 	{"gbit", &set.gbit, NULL},	       /* of each node's link, in a second */
 	{"cost_us", &set.cost_us, NULL},       /* of sending or receiving a message */
@@ -110,7 +112,8 @@ static struct job job_of(int n, uint64_t seed)
 		.shape = {.n = n,
 			.ranks = (uint32_t)set.ranks,
 			.stacks = (uint32_t)set.stacks,
-			.own = (uint32_t)(set.stacks * set.own / 100)},
+			.own = (uint32_t)(set.stacks * set.own / 100),
+			.cyclic = !strcmp(set.placement, "cyclic")},
 		.deadline_s = set.deadline_s,
 		.skew_s = set.skew_s,
 		.deaths = (int)set.deaths,
@@ -129,6 +132,8 @@ static struct job job_of(int n, uint64_t seed)
 	if (!known || !j.shape.ranks || !j.shape.stacks || j.shape.own >= j.shape.stacks)
 		die(2, "shape=%s with %g ranks and %g call paths, %g %% of its own: no such node",
 			set.shape, set.ranks, set.stacks, set.own);
+	if (!j.shape.cyclic && strcmp(set.placement, "block"))
+		die(2, "placement=%s: it is block or cyclic", set.placement);
 	return j;
 }
 
@@ -155,6 +160,7 @@ COLUMN(root_memory, r->root_mb)
 COLUMN(other_memory, r->most_mb)
 COLUMN(median_memory, r->half_mb)
 COLUMN(all_stacks, r->stacks)
+COLUMN(all_places, r->places)
 
 static const struct column columns[] = {
 	{"directory", "s", "%10.4f", directory_time},
@@ -168,6 +174,7 @@ static const struct column columns[] = {
 	{"another:", "memory MB", "%10.1f", other_memory},
 	{"half of", "them MB", "%10.1f", median_memory},
 	{"paths in", "summary", "%10.0f", all_stacks},
+	{"runs of", "ranks", "%10.0f", all_places},
 };
 
 static void print_row(const struct job_result *r)

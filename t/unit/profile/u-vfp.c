@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "conf/conf.h"
+#include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/agent/salvage.h"
@@ -230,6 +231,30 @@ static void overlapping_places(struct profile *p)
 	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){5, 6, xstrdup("b")};
 }
 
+/* Two runs: of a: 0, 3, 6, 9; of b: ranks that the row tells. */
+static void two_steps(struct profile *p, uint32_t first, uint32_t last, uint32_t step)
+{
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){0, 9, xstrdup("a"), 3};
+	ck_assert_ptr_null(profile_valid(p));
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){first, last, xstrdup("b"), step};
+}
+
+#define STEPS(name, ...)                                                                           \
+	static void name(struct profile *p)                                                        \
+	{                                                                                          \
+		two_steps(p, __VA_ARGS__);                                                         \
+	}
+STEPS(step_of_one, 10, 12, 1)
+STEPS(step_of_one_rank, 10, 10, 2)
+STEPS(step_that_leads_elsewhere, 10, 15, 4)
+STEPS(step_beyond_its_last_rank, 10, 11, UINT32_MAX)
+STEPS(step_to_many_ranks, 10, (1u << 24) + 10, 1u << 24)
+STEPS(step_of_the_unranked, PROFILE_UNRANKED, PROFILE_UNRANKED + 2, 2)
+STEPS(steps_that_meet, 4, 9, 5)
+STEPS(steps_that_meet_in_the_middle, 2, 10, 4)
+STEPS(step_into_a_block, 5, 6, 0)
+STEPS(steps_out_of_order, 0, 1, 0)
+
 static void place_of_all(struct profile *p)
 {
 	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){0, UINT32_MAX, xstrdup("a")};
@@ -395,6 +420,16 @@ static const struct {
 	{rank_of_nobody, "a message's rank is not in the profile"},
 	{overlapping_places, "the places overlap"},
 	{place_of_all, "a place is no range of ranks"},
+	{step_of_one, "the step of a place does not lead to its last rank"},
+	{step_of_one_rank, "the step of a place does not lead to its last rank"},
+	{step_that_leads_elsewhere, "the step of a place does not lead to its last rank"},
+	{step_beyond_its_last_rank, "the step of a place does not lead to its last rank"},
+	{step_to_many_ranks, "the step of a place does not lead to its last rank"},
+	{step_of_the_unranked, "a place is no range of ranks"}, /* nobody is unranked */
+	{steps_that_meet, "the places overlap"},
+	{steps_that_meet_in_the_middle, "the places overlap"},
+	{step_into_a_block, "the places overlap"},
+	{steps_out_of_order, "the places overlap or are not sorted"},
 	{endless_size, "larger than 2^64"},
 	{file_without_name, "a text is missing"},
 	{program_with_a_path, "the application's name is a path"},
@@ -445,6 +480,8 @@ static const struct {
 } headers[] = {
 	{offsetof(struct vfp_header, magic), 0, "not a node profile"},
 	{offsetof(struct vfp_header, version), 99, "format version 99"},
+	{offsetof(struct vfp_header, version), VFP_VERSION + 1, "reads versions 7 to 8"},
+	{offsetof(struct vfp_header, version), VFP_VERSION_LEAST - 1, "format version 6"},
 	{offsetof(struct vfp_header, byte_order), 0x0807060504030201, "another byte order"},
 	{offsetof(struct vfp_header, bytes), 100, "too long"},
 	{offsetof(struct vfp_header, bytes), 1ull << 60, "cut short"},
@@ -522,7 +559,8 @@ START_TEST(files_of_earlier_programs)
 	static const struct {
 		const char *tag;
 		size_t added;
-	} rows[] = {{"job     ", 1}, {"compared", 2}, {"waits   ", 3}};
+	} rows[] = {{"job     ", 1}, {"compared", 2}, {"waits   ", 3}, {"places  ", 1}};
+	const uint64_t version = VFP_VERSION_LEAST;
 	struct profile *p = profile_new();
 	unsigned char *buf;
 	size_t bytes;
@@ -539,9 +577,11 @@ START_TEST(files_of_earlier_programs)
 			.ns = 8,
 			.late_thread = 1,
 			.error_ns = 9};
+	*ADD_ELEMENT(p, rank_ranges) = (struct profile_rank_range){2, 5, xstrdup("a")};
 	p->ranks = 1;
 	ck_assert_int_eq(vfp_encode(p, &buf, &bytes), 0);
 	profile_free(p);
+	memcpy(buf + offsetof(struct vfp_header, version), &version, sizeof(version));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		bytes = shorten(buf, bytes, rows[i].tag, rows[i].added);
 	p = vfp_decode(buf, bytes, &error);
@@ -552,6 +592,8 @@ START_TEST(files_of_earlier_programs)
 	ck_assert_uint_eq(p->compared[0].partly + p->compared[0].partly_ns, 0);
 	ck_assert_uint_eq(p->waits[0].ns, 8);
 	ck_assert_uint_eq(p->waits[0].late_thread + p->waits[0].error_ns, 0);
+	ck_assert_uint_eq(p->rank_ranges[0].step, 0);
+	ck_assert_str_eq(places_host(p, 4), "a");
 	profile_free(p);
 	expect_error(buf, shorten(buf, bytes, "job     ", 1), "section job");
 	free(buf);

@@ -328,6 +328,32 @@ START_TEST(matrix_of_nodes)
 }
 END_TEST
 
+/* Rank i is on node i mod 5, so that all that a node sends goes to the next one. */
+START_TEST(matrix_of_nodes_that_ranks_go_round)
+{
+	cJSON *all;
+	char *log;
+
+	ring(5);
+	for (uint32_t i = 0; i < 5; i++) {
+		p->rank_ranges[i].first = i;
+		p->rank_ranges[i].last = 35 + i;
+		p->rank_ranges[i].step = 5;
+	}
+	ck_assert_ptr_null(profile_valid(p));
+	log = summary();
+	ROW_IS(log, "Messages from node (row) to node (column)", 0, "0", "node000", "8", ".", "8",
+		".", ".", ".");
+	ROW_IS(log, "Bytes from node (row) to node (column)", 4, "4", "node004", "8", "8.00K", ".",
+		".", ".", ".");
+	free(log);
+	all = parsed();
+	ck_assert_int_eq(
+		number(cJSON_GetArrayItem(cJSON_GetObjectItem(all, "places"), 1), "step"), 5);
+	cJSON_Delete(all);
+}
+END_TEST
+
 START_TEST(matrix_of_groups)
 {
 	ring(70);
@@ -630,6 +656,7 @@ START_TEST(json)
 	ck_assert_str_eq(string(element(all, "files", 0), "name"), "/data/out");
 	ck_assert_str_eq(string(element(all, "places", 1), "host"), "n2");
 	ck_assert_int_eq(number(element(all, "places", 1), "last"), 3);
+	ck_assert_ptr_null(cJSON_GetObjectItem(element(all, "places", 1), "step"));
 	ck_assert_int_eq(number(all, "lost_messages"), 12);
 	ck_assert_int_eq(number(all, "open_requests"), 3);
 	ck_assert_int_eq(number(all, "ambiguous_sends"), 0);
@@ -745,10 +772,11 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {communication_profile, sorted_as_configured, functions, sizes,
-		matrix_of_ranks, matrix_of_nodes, matrix_of_groups, interleaved_ranks,
-		communicators, files, losses, open_requests, many_open_requests, rank_log,
-		many_peers, json, late_records, one_rank, huge_numbers,
-		no_tables_where_nothing_happened, no_tables_where_none_are_wanted};
+		matrix_of_ranks, matrix_of_nodes, matrix_of_groups,
+		matrix_of_nodes_that_ranks_go_round, interleaved_ranks, communicators, files,
+		losses, open_requests, many_open_requests, rank_log, many_peers, json, late_records,
+		one_rank, huge_numbers, no_tables_where_nothing_happened,
+		no_tables_where_none_are_wanted};
 	Suite *s = suite_create("output");
 	TCase *c = tcase_create("mpi");
 
