@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "nodeagent/internode/owners.h"
 #include "nodeagent/net/transport.h"
 #include "nodeagent/base/util.h"
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
 #define VERSION	  0x7666747264697233u /* first word of both; of the dead there is none */
-#define NOBODY	  (-1)
+#define HERE_MOST ((size_t)1 << 18)   /* processes of one agent, whatever it claims */
 #define HOLD_PART 16 /* of the time given: entries wait for those of others (net/route.h) */
 
 /* ---- as messages ------------------------------------------------------------------ */
@@ -27,10 +28,15 @@ static struct words pack_entry(const struct directory_entry *e)
 	return w;
 }
 
-/* What agent 0 has of one agent. */
+/*
+ * What agent 0 has of one agent. Sets are left as they have come, a few words, and taken out when
+ * they are needed: those of all agents would be a hundred times as large.
+ */
 struct sheet {
 	uint64_t clock_bound_ns;
-	struct rank_set here, wanted, lost, homes;
+	void *entry;			    /* the message */
+	struct words_in here, wanted, lost; /* in it */
+	struct rank_set homes;
 	uint64_t *reporters;
 	size_t n_reporters, cap_reporters;
 	int *senders;
@@ -38,18 +44,41 @@ struct sheet {
 	bool present;
 };
 
-static void unpack_entry(struct sheet *s, const void *buf, size_t bytes)
+/* The words of the next set, which may be bad. */
+static struct words_in skip_set(struct words_in *in)
+{
+	const struct words_in set = *in;
+	struct rank_set all;
+
+	rank_set_get(in, &all);
+	free(all.at);
+	return in->bad ? (struct words_in){.bad = true} : set;
+}
+
+/* Takes buf. */
+static void unpack_entry(struct sheet *s, void *buf, size_t bytes)
 {
 	struct words_in in = {buf, bytes / sizeof(uint64_t), false};
 
+	s->entry = buf;
 	if (words_get(&in) != VERSION)
 		return;
 	s->present = true;
 	s->clock_bound_ns = words_get(&in);
-	rank_set_get(&in, &s->here);
-	rank_set_get(&in, &s->wanted);
-	rank_set_get(&in, &s->lost);
+	s->here = skip_set(&in);
+	s->wanted = skip_set(&in);
+	s->lost = skip_set(&in);
 	rank_set_get(&in, &s->homes);
+}
+
+/* The caller frees at. */
+static struct rank_set take_set(struct words_in words)
+{
+	struct rank_set set = {0};
+
+	if (words.at)
+		rank_set_get(&words, &set);
+	return set;
 }
 
 static int get_agent(struct words_in *in, int size)
@@ -91,62 +120,49 @@ static int unpack_answer(struct directory *d, const void *buf, size_t bytes, int
 
 /* ---- agent 0 ------------------------------------------------------------------------ */
 
-struct owner {
-	uint64_t proc_id;
-	int agent;
-};
-
 struct hub {
 	struct sheet *sheets;
 	int size;
-	struct owner *owners; /* by process */
-	size_t n_owners;
+	struct owners owners;
 	uint64_t clock_bound_ns;
 	uint64_t *lost; /* of all */
-	size_t n_lost;
+	size_t n_lost, cap_lost;
 	uint64_t *absent; /* agents */
 	size_t n_absent;
+	struct wanted *wanted; /* put_targets(): by agent */
 };
 
-ORDER_BY(owner_cmp, struct owner, RISING(proc_id))
+/* Those of an agent's processes that another one wants. */
+struct wanted {
+	uint64_t *ids;
+	size_t n_ids, cap_ids;
+};
+
+static void claim_processes(struct hub *h, int agent)
+{
+	struct rank_set here = take_set(h->sheets[agent].here);
+
+	for (size_t k = 0; k < MIN(here.n, HERE_MOST); k++)
+		owners_claim(&h->owners, here.at[k], agent);
+	free(here.at);
+}
+
+static void note_lost(struct hub *h, int agent)
+{
+	struct rank_set lost = take_set(h->sheets[agent].lost);
+
+	for (size_t k = 0; k < lost.n; k++)
+		*LIST_ADD(h, lost) = lost.at[k];
+	free(lost.at);
+}
 
 static void make_owners(struct hub *h)
 {
-	size_t n = 0, n_lost = 0, kept = 0;
-
 	for (int i = 0; i < h->size; i++) {
-		n += h->sheets[i].here.n;
-		n_lost += h->sheets[i].lost.n;
 		h->clock_bound_ns = MAX(h->clock_bound_ns, h->sheets[i].clock_bound_ns);
+		claim_processes(h, i);
+		note_lost(h, i);
 	}
-	h->owners = xcalloc(n + 1, sizeof(*h->owners));
-	h->lost = xcalloc(n_lost + 1, sizeof(*h->lost));
-	for (int i = 0; i < h->size; i++) {
-		const struct sheet *s = &h->sheets[i];
-
-		for (size_t k = 0; k < s->here.n; k++)
-			h->owners[h->n_owners++] = (struct owner){s->here.at[k], i};
-		for (size_t k = 0; k < s->lost.n; k++)
-			h->lost[h->n_lost++] = s->lost.at[k];
-	}
-	if (n)
-		qsort(h->owners, n, sizeof(*h->owners), owner_cmp);
-	/* what two agents claim is nobody's: two jobs that cannot be told apart */
-	for (size_t i = 0; i < n; i++) {
-		if (kept && h->owners[kept - 1].proc_id == h->owners[i].proc_id)
-			h->owners[kept - 1].agent = NOBODY;
-		else
-			h->owners[kept++] = h->owners[i];
-	}
-	h->n_owners = kept;
-}
-
-static int owner_of(const struct hub *h, uint64_t proc_id)
-{
-	const struct owner key = {.proc_id = proc_id},
-			   *o = bsearch(&key, h->owners, h->n_owners, sizeof(key), owner_cmp);
-
-	return o ? o->agent : NOBODY;
 }
 
 static void note_absent(struct hub *h)
@@ -157,18 +173,19 @@ static void note_absent(struct hub *h)
 			h->absent[h->n_absent++] = (uint64_t)i;
 }
 
-static void note_senders(struct hub *h)
+static void note_sender(struct hub *h, int agent)
 {
-	for (int i = 0; i < h->size; i++) {
-		for (size_t k = 0; k < h->sheets[i].wanted.n; k++) {
-			int to = owner_of(h, h->sheets[i].wanted.at[k]);
-			struct sheet *s = to == NOBODY ? NULL : &h->sheets[to];
+	struct rank_set wanted = take_set(h->sheets[agent].wanted);
 
-			if (!s || to == i || (s->n_senders && s->senders[s->n_senders - 1] == i))
-				continue;
-			*LIST_ADD(s, senders) = i;
-		}
+	for (size_t k = 0; k < wanted.n; k++) {
+		const int to = owners_find(&h->owners, wanted.at[k]);
+		struct sheet *s = to == OWNERS_NOBODY ? NULL : &h->sheets[to];
+
+		if (!s || to == agent || (s->n_senders && s->senders[s->n_senders - 1] == agent))
+			continue;
+		*LIST_ADD(s, senders) = agent;
 	}
+	free(wanted.at);
 }
 
 /* Both sides of a report learn of it, or none: of homes that are absent nobody does. */
@@ -190,36 +207,39 @@ static void note_reporters(struct hub *h)
 	}
 }
 
+ORDER_BY(agent_cmp, int, ORDER(*x, *y))
+
 /* Processes wanted, by the agent that has them. */
-static void put_targets(const struct hub *h, int agent, struct words *w)
+static void put_targets(struct hub *h, int agent, struct words *w)
 {
-	const struct rank_set *wanted = &h->sheets[agent].wanted;
-	struct owner *found = xcalloc(wanted->n + 1, sizeof(*found));
-	uint64_t *at = xcalloc(wanted->n + 1, sizeof(*at));
-	size_t n = 0, head = w->n, end;
+	struct rank_set wanted = take_set(h->sheets[agent].wanted);
+	int *targets = xcalloc(wanted.n + 1, sizeof(*targets));
+	size_t n = 0;
 
-	for (size_t k = 0; k < wanted->n; k++) {
-		int to = owner_of(h, wanted->at[k]);
+	for (size_t k = 0; k < wanted.n; k++) {
+		const int to = owners_find(&h->owners, wanted.at[k]);
+		struct wanted *of = to == OWNERS_NOBODY || to == agent ? NULL : &h->wanted[to];
 
-		/* sorted by agent, with the process behind */
-		if (to != NOBODY && to != agent)
-			found[n++] = (struct owner){(uint64_t)to, (int)k};
+		if (!of)
+			continue;
+		if (!of->n_ids)
+			targets[n++] = to;
+		*LIST_ADD(of, ids) = wanted.at[k];
 	}
-	if (n)
-		qsort(found, n, sizeof(*found), owner_cmp);
-	words_put(w, 0);
-	for (size_t i = 0; i < n; i = end) {
-		for (end = i; end < n && found[end].proc_id == found[i].proc_id; end++)
-			at[end - i] = wanted->at[found[end].agent];
-		words_put(w, found[i].proc_id);
-		rank_set_put(w, at, end - i);
-		w->at[head]++;
+	qsort(targets, n, sizeof(*targets), agent_cmp);
+	words_put(w, n);
+	for (size_t i = 0; i < n; i++) {
+		struct wanted *of = &h->wanted[targets[i]];
+
+		words_put(w, (uint64_t)targets[i]);
+		rank_set_put(w, of->ids, of->n_ids);
+		of->n_ids = 0;
 	}
-	free(found);
-	free(at);
+	free(targets);
+	free(wanted.at);
 }
 
-static struct words make_answer(const struct hub *h, int agent)
+static struct words make_answer(struct hub *h, int agent)
 {
 	const struct sheet *s = &h->sheets[agent];
 	struct words w = {0};
@@ -262,6 +282,7 @@ static void collect_entries(struct transport *transport, struct hub *h, double u
 			heard[who] = true;
 			left--;
 			unpack_entry(&h->sheets[who], buf, bytes);
+			buf = NULL;
 		}
 		free(buf);
 		if (transport_now() > until) /* some say again and again what others never say */
@@ -273,15 +294,16 @@ static void collect_entries(struct transport *transport, struct hub *h, double u
 static void hub_free(struct hub *h)
 {
 	for (int i = 0; i < h->size; i++) {
-		free(h->sheets[i].here.at);
-		free(h->sheets[i].wanted.at);
-		free(h->sheets[i].lost.at);
+		free(h->sheets[i].entry);
 		free(h->sheets[i].homes.at);
 		free(h->sheets[i].reporters);
 		free(h->sheets[i].senders);
 	}
+	for (int i = 0; h->wanted && i < h->size; i++)
+		free(h->wanted[i].ids);
+	free(h->wanted);
 	free(h->sheets);
-	free(h->owners);
+	owners_free(&h->owners);
 	free(h->lost);
 	free(h->absent);
 }
@@ -294,11 +316,14 @@ static int be_hub(
 	int error;
 
 	h.sheets = xcalloc((size_t)h.size, sizeof(*h.sheets));
+	h.wanted = xcalloc((size_t)h.size, sizeof(*h.wanted));
 	unpack_entry(&h.sheets[0], mine->at, mine->n * sizeof(*mine->at));
+	h.sheets[0].entry = NULL; /* the caller's */
 	collect_entries(transport, &h, until);
 	make_owners(&h);
 	note_absent(&h);
-	note_senders(&h);
+	for (int i = 0; i < h.size; i++)
+		note_sender(&h, i);
 	note_reporters(&h);
 	for (int i = 1; i < h.size; i++) {
 		struct words w = make_answer(&h, i);

@@ -28,11 +28,19 @@ uint64_t words_get(struct words_in *in)
 
 ORDER_BY(proc_id_cmp, uint64_t, ORDER(*x, *y))
 
+static bool is_ascending(const uint64_t *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (at[i] < at[i - 1])
+			return false;
+	return true;
+}
+
 void rank_set_put_most(struct words *w, uint64_t *at, size_t n, size_t most)
 {
 	size_t head = w->n, distinct = 0;
 
-	if (n)
+	if (!is_ascending(at, n))
 		qsort(at, n, sizeof(*at), proc_id_cmp);
 	for (size_t i = 0; i < n; i++)
 		if (!distinct || at[i] != at[distinct - 1])
