@@ -262,7 +262,6 @@ void profile_settle_lists(struct profile *p, const uint32_t *to)
 	profile_pairs_settle(p);
 	profile_files_limit(p, PROFILE_FILES_MAX);
 	places_join(p);
-	profile_rank_times_limit(p, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
 /* ---- making room ---------------------------------------------------------------------- */

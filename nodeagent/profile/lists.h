@@ -108,7 +108,8 @@ void profile_waits_limit(struct profile *p);
 /*
  * limits/rank-times.c: if rank_times[], which is sorted, is of more than `most' ranks, keeps the
  * `extremes' ranks with the most and with the least of each measure, and adds the others up by
- * node, see profile_rank_time.others.
+ * node, see profile_rank_time.others; the same for processes without a rank, of which the node is
+ * not known.
  */
 void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes);
 

@@ -6,7 +6,8 @@
  * a limit adds the rest up: more than PROFILE_LATE_MAX late ranks at a stack in
  * waits[] and causes[], more than PROFILE_FILES_MAX files in posix_files[]; and but
  * for the form of rank_ranges[] where two nodes have one rank, or nodes with one
- * host name have more than PLACES_OPEN_MOST ranks. It is
+ * host name have very many; and but for rank_times[] of more than PROFILE_RANKS_MAX
+ * ranks where two nodes have one rank, which counts once or twice. It is
  * not commutative, as processes without a rank are numbered in the order of the
  * nodes, which is that of the host names everywhere.
  */

@@ -2,8 +2,9 @@
 /*
  * make-large FILE.vfp [PATHS [RANKS [FIRST]]]: a node profile with so many call paths and ranks,
  * else 100 000 and 4 096, from rank FIRST on, to see how large its report is, and how long it
- * takes.
+ * takes. With FIRST each rank has a second thread, of OpenMP.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #define NAMES 1000u
 
 static uint32_t paths = 100000, ranks = 4096, first;
+static bool with_openmp;
 
 static void add_paths(struct dice *d, struct profile *p)
 {
@@ -48,6 +50,32 @@ static void add_paths(struct dice *d, struct profile *p)
 	sort_random_stacks(p);
 }
 
+static void add_worker(struct profile_rank_time *t, uint64_t wait_ns)
+{
+	t->flags |= RANK_HAS_OPENMP;
+	t->threads = t->team_threads = 2;
+	t->all_useful_ns = t->team_useful_ns = 2 * t->useful_ns;
+	t->all_openmp_wait_ns = wait_ns;
+	t->all_openmp_idle_ns = t->mpi_ns;
+}
+
+/* All workers were in teams of one region. */
+static void add_region(struct profile *p)
+{
+	*ADD_ELEMENT(p, openmp) = (struct profile_openmp){.stack = paths / 2,
+		.ranks = ranks,
+		.calls = ranks,
+		.size_min = 2,
+		.size_max = 2,
+		.threads = 2 * ranks,
+		.wall_ns = ranks * UINT64_C(1000000000),
+		.busy_ns = ranks * UINT64_C(1900000000),
+		.average_ns = ranks * UINT64_C(950000000),
+		.most_ns = ranks * UINT64_C(1000000000),
+		.barrier_ns = ranks * UINT64_C(50000000),
+		.wait_ns = ranks * UINT64_C(50000000)};
+}
+
 static void add_ranks(struct dice *d, struct profile *p)
 {
 	p->ranks = ranks;
@@ -72,7 +100,11 @@ static void add_ranks(struct dice *d, struct profile *p)
 			.mpi_ns = 2000000000 - useful_ns,
 			.all_mpi_ns = 2000000000 - useful_ns,
 		};
+		if (with_openmp)
+			add_worker(&p->rank_times[i], throw_dice(d, 100000000));
 	}
+	if (with_openmp)
+		add_region(p);
 }
 
 /* 0: it is none. */
@@ -94,8 +126,10 @@ int main(int argc, char **argv)
 		paths = number_of(argv[2]);
 	if (argc > 3)
 		ranks = number_of(argv[3]);
-	if (argc > 4)
+	if (argc > 4) {
 		first = number_of(argv[4]);
+		with_openmp = true;
+	}
 	if (argc < 2 || argc > 5 || !paths || !ranks)
 		die(99, "usage: make-large FILE.vfp [PATHS [RANKS [FIRST]]]");
 	profile_add_executable(p, "/opt/app");

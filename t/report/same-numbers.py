@@ -289,19 +289,22 @@ def check_maps(report, run):
 
 def bars_of(run, array, within, only, are_bytes, parts):
 	"""The elements and the numbers of their parts, the longest first."""
-	bars = []
-	for element in run.get(array, []):
-		row = element.get(within) or element if within else element
-		if only and row.get(only) is None:
-			continue
-		number = lambda key: max(0.0, row.get(key, run[key] if key == "runtime_s" else 0.0) or 0.0)
-		numbers = [max(0.0, number(key) - sum(number(k) for k in (less or "").split())) for _, key, less in parts]
-		if sum(numbers) > 0:
-			bars.append((element, numbers))
+	def numbers_of_rows(elements):
+		for element in elements:
+			row = element.get(within) or element if within else element
+			if only and row.get(only) is None:
+				continue
+			number = lambda key: max(0.0, row.get(key, run[key] if key == "runtime_s" else 0.0) or 0.0)
+			yield element, [max(0.0, number(key) - sum(number(k) for k in (less or "").split()))
+				for _, key, less in parts]
+
+	bars = [bar for bar in numbers_of_rows(run.get(array, [])) if sum(bar[1]) > 0]
+	sums = list(numbers_of_rows(run.get("ranks_by_node", []) if array == "per_rank" else []))
 	bars.sort(key=lambda bar: -sum(bar[1]))
-	if len(bars) > BARS_MAX:
-		others = [numbers for _, numbers in bars[BARS_MAX - 1:]]
-		means = [sum(n) / len(others) for n in zip(*others)]
+	if len(bars) > BARS_MAX or sums:
+		others = bars[BARS_MAX - 1:]
+		n = len(others) + sum(element["ranks"] for element, _ in sums)
+		means = [sum(of) / n for of in zip(*(numbers for _, numbers in others + sums))]
 		bars[BARS_MAX - 1:] = [(None, [math.floor(m + 0.5) for m in means] if are_bytes else means)]
 	return bars
 

@@ -176,6 +176,7 @@ test_expect '20 000 ranks: what those without a row of their own have spent is i
 	limit "$VFTR" collate ranks
 	python3 "$SAME" ranks.html ranks/profile.json
 	has ranks.html "Shown are the 128 ranks with the most and the 128 with the least useful work, of 20000"
+	has ranks.html "mean of 19937 others"
 	jq -e "(.per_rank | length) < 5000 and [.ranks_by_node[].node] == [\"node0\", \"node10000\"] and
 		(.per_rank | length) + ([.ranks_by_node[].ranks] | add) == 20000 and
 		((([.per_rank[], .ranks_by_node[] | .useful_s] | add) / 20000 / .efficiency.useful_s - 1) | fabs) < 1e-9 and

@@ -29,6 +29,7 @@ struct bars {
 	const struct page_bars *what;
 	struct bar *at;
 	size_t n;
+	double others, others_of[PAGE_BAR_PARTS]; /* that have no bar: their number and sums */
 };
 
 /* ---- numbers --------------------------------------------------------------------------- */
@@ -70,14 +71,33 @@ static char *name_of(const struct pages *p, const struct value *row, const struc
 	return name;
 }
 
-static void read_bar(struct bars *b, const struct value *row, size_t index)
+/* What has the numbers of an element; NULL: it has none. */
+static const struct value *numbers_in(const struct bars *b, const struct value *row)
 {
 	const struct value *from = row;
-	struct bar *to = &b->at[b->n];
 
 	if (b->what->within)
 		from = value_member(b->p->all, row, b->what->within) ?: row;
-	if (b->what->only && isnan(value_real_of(b->p->all, from, b->what->only)))
+	return b->what->only && isnan(value_real_of(b->p->all, from, b->what->only)) ? NULL : from;
+}
+
+static void read_sums(struct bars *b, const struct value *row)
+{
+	const struct value *from = numbers_in(b, row);
+
+	if (!from)
+		return;
+	b->others += number_of(b->p, row, "ranks");
+	for (size_t k = 0; k < b->what->n_parts; k++)
+		b->others_of[k] += part_of(b->p, from, &b->what->parts[k]);
+}
+
+static void read_bar(struct bars *b, const struct value *row, size_t index)
+{
+	const struct value *from = numbers_in(b, row);
+	struct bar *to = &b->at[b->n];
+
+	if (!from)
 		return;
 	*to = (struct bar){.row = row, .index = index};
 	for (size_t k = 0; k < b->what->n_parts; k++) {
@@ -87,27 +107,28 @@ static void read_bar(struct bars *b, const struct value *row, size_t index)
 	b->n += to->sum > 0.0;
 }
 
-/* Those beyond the bound become one bar, which is their mean. */
+/* Those beyond the bound, and those that have no bar, become one, which is their mean. */
 static void fold_bars(struct bars *b)
 {
-	struct bar *rest = &b->at[BARS_MAX - 1];
-	const size_t n = b->n - (BARS_MAX - 1);
+	const size_t kept = MIN(b->n, BARS_MAX - 1);
+	const double others = (double)(b->n - kept) + b->others;
+	struct bar rest = {.row = NULL};
 
-	if (b->n <= BARS_MAX)
+	if (b->n <= BARS_MAX && !(b->others > 0.0))
 		return;
-	for (size_t i = BARS_MAX; i < b->n; i++)
-		for (size_t k = 0; k < b->what->n_parts; k++)
-			rest->of[k] += b->at[i].of[k];
-	rest->sum = 0.0;
 	for (size_t k = 0; k < b->what->n_parts; k++) {
-		rest->of[k] /= (double)n;
+		double sum = b->others_of[k];
+
+		for (size_t i = kept; i < b->n; i++)
+			sum += b->at[i].of[k];
+		rest.of[k] = sum / others;
 		if (b->what->are_bytes)
-			rest->of[k] = floor(rest->of[k] + 0.5);
-		rest->sum += rest->of[k];
+			rest.of[k] = floor(rest.of[k] + 0.5);
+		rest.sum += rest.of[k];
 	}
-	rest->row = NULL;
-	rest->name = xasprintf("mean of %zu others", n);
-	b->n = BARS_MAX;
+	rest.name = xasprintf("mean of %.0f others", others);
+	b->at[kept] = rest;
+	b->n = kept + 1;
 }
 
 static struct bars bars_of(const struct pages *p, const struct page_bars *what)
@@ -119,6 +140,10 @@ static struct bars bars_of(const struct pages *p, const struct page_bars *what)
 	b.at = xcalloc(value_count(array) + 1, sizeof(*b.at));
 	for (const struct value *v = value_first(p->all, array); v; v = value_next(p->all, v))
 		read_bar(&b, v, index++);
+	array = what->sums ? page_member(p, what->sums) : NULL;
+	for (const struct value *v = array ? value_first(p->all, array) : NULL; v;
+		v = value_next(p->all, v))
+		read_sums(&b, v);
 	qsort(b.at, b.n, sizeof(*b.at), by_sum);
 	fold_bars(&b);
 	for (size_t i = 0; i < b.n; i++)

@@ -16,7 +16,8 @@ static const struct page_bars openmp_bars[] = {
 		{{"rank ", "rank"}, {" on ", "node"}}, "all_threads", "openmp_wait_s", false, 4,
 		{{"useful work", COLOUR_GREEN, "useful_s"}, {"MPI", COLOUR_BLUE, "mpi_s"},
 			{"waits in OpenMP", COLOUR_ORANGE, "openmp_wait_s"},
-			{"idle in OpenMP", COLOUR_YELLOW, "openmp_idle_s"}}},
+			{"idle in OpenMP", COLOUR_YELLOW, "openmp_idle_s"}},
+		"ranks_by_node"},
 	{"openmp", "openmp-regions", "Time of threads in each parallel region", "region",
 		"A bar for each parallel region: the time of all threads in its teams. At the "
 		"start a thread is not there yet; at the join it waits for the end of its team.",

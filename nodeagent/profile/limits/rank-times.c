@@ -5,7 +5,8 @@
  * known. The measures of a whole, its sums, and the greatest and the least of a rank stay exact.
  *
  * Any order of merging gives the same: a rank that has others of a part before it has them before
- * it in the whole, and entries are added up only if the ranks of the whole are too many, too.
+ * it in the whole, and entries are added up only if the ranks of the whole are too many, too. But a
+ * rank that is in two parts, of two runs, counts twice if it is in a sum of one of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,12 @@ enum measure {
 	MPI,
 	MPI_WAIT,
 	OPENMP_WAIT,
+	OPENMP_IDLE,
+	LOCK_WAIT,
 	GPU_WAIT,
 	IO,
+	BLOCKED,
+	UNKNOWN,
 	OFF_CPU,
 	MEASURES
 };
@@ -40,8 +45,12 @@ static uint64_t measure_of(const struct profile_rank_time *t, enum measure measu
 		[MPI] = t->mpi_ns,
 		[MPI_WAIT] = t->mpi_wait_ns,
 		[OPENMP_WAIT] = t->openmp_wait_ns,
+		[OPENMP_IDLE] = t->openmp_idle_ns,
+		[LOCK_WAIT] = t->lock_wait_ns,
 		[GPU_WAIT] = t->gpu_wait_ns,
 		[IO] = t->io_ns,
+		[BLOCKED] = t->blocked_ns,
+		[UNKNOWN] = t->unknown_ns,
 		[OFF_CPU] = t->off_cpu_ns,
 	};
 
@@ -74,33 +83,62 @@ static void add_extreme(struct extremes *x, uint64_t value, uint32_t at)
 	x->of[i].at = at;
 }
 
-/* Of entries from `first' to `end'. flip: 0 for those with the most, UINT64_MAX: the least. */
-static void mark_extremes(const struct profile *p, uint32_t first, uint32_t end, struct extremes *x,
+/* Entries of ranks, or of processes without one. */
+struct entries {
+	uint32_t first, end; /* in rank_times[] */
+};
+
+/* flip: 0 for those with the most, UINT64_MAX for those with the least. */
+static void mark_extremes(const struct profile *p, struct entries e, struct extremes *x,
 	enum measure measure, uint64_t flip, bool *kept)
 {
 	x->n = 0;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = e.first; i < e.end; i++)
 		if (!p->rank_times[i].others)
 			add_extreme(x, measure_of(&p->rank_times[i], measure) ^ flip, i);
 	for (size_t i = 0; i < x->n; i++)
 		kept[x->of[i].at] = true;
 }
 
-/* Of ranks, and of processes without one. */
-static bool *find_kept(const struct profile *p, size_t extremes)
+static uint64_t ranks_of(const struct profile *p, struct entries e)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = e.first; i < e.end; i++)
+		n += 1 + (uint64_t)p->rank_times[i].others;
+	return n;
+}
+
+/* Marks all if they are `most' at most, else the extremes. */
+static void mark_kept(
+	const struct profile *p, struct entries e, uint64_t most, struct extremes *x, bool *kept)
+{
+	if (ranks_of(p, e) <= most) {
+		memset(&kept[e.first], true, (e.end - e.first) * sizeof(*kept));
+		return;
+	}
+	for (enum measure i = 0; i < MEASURES; i++) {
+		mark_extremes(p, e, x, i, 0, kept);
+		mark_extremes(p, e, x, i, UINT64_MAX, kept);
+	}
+}
+
+/* NULL: all are. */
+static bool *find_kept(const struct profile *p, uint64_t most, size_t extremes)
 {
 	const uint32_t n = (uint32_t)p->n_rank_times;
 	const uint32_t ranks = (uint32_t)LOWER_BOUND(
 		i, 0, p->n_rank_times, p->rank_times[i].rank < PROFILE_UNRANKED);
-	bool *kept = xcalloc(p->n_rank_times + 1, sizeof(*kept));
-	struct extremes x = {.of = xcalloc(extremes + 1, sizeof(*x.of)), .most = extremes};
+	const struct entries with = {0, ranks}, without = {ranks, n};
+	struct extremes x = {.most = extremes};
+	bool *kept;
 
-	for (enum measure i = 0; i < MEASURES; i++) {
-		for (int flip = 0; flip < 2; flip++) {
-			mark_extremes(p, 0, ranks, &x, i, flip ? UINT64_MAX : 0, kept);
-			mark_extremes(p, ranks, n, &x, i, flip ? UINT64_MAX : 0, kept);
-		}
-	}
+	if (ranks_of(p, with) <= most && ranks_of(p, without) <= most)
+		return NULL;
+	kept = xcalloc(n + 1, sizeof(*kept));
+	x.of = xcalloc(extremes + 1, sizeof(*x.of));
+	mark_kept(p, with, most, &x, kept);
+	mark_kept(p, without, most, &x, kept);
 	free(x.of);
 	return kept;
 }
@@ -113,7 +151,8 @@ struct rest {
 	uint32_t known;	  /* of each of them */
 };
 
-/* What entries tell of each rank (report/efficiency.c): where that differs they stay apart. */
+/* What entries tell of each rank (report/efficiency.c, report/log/efficiency.c): where that differs
+ * they stay apart. */
 static uint32_t known_of(const struct profile_rank_time *t)
 {
 	const uint32_t own = RANK_FLAGS + 1, ranks = 1 + t->others;
@@ -122,7 +161,8 @@ static uint32_t known_of(const struct profile_rank_time *t)
 	return t->flags | (t->all_unknown_ns ? own : 0) | (t->lock_wait_ns ? 2 * own : 0) |
 	       (t->threads > ranks ? 4 * own : 0) | (t->threads > t->team_threads ? 8 * own : 0) |
 	       (t->error_ns == UINT64_MAX ? 16 * own : 0) |
-	       (t->rank >= PROFILE_UNRANKED ? 32 * own : 0);
+	       (t->rank >= PROFILE_UNRANKED ? 32 * own : 0) |
+	       (t->mpi_ns == t->all_mpi_ns ? 64 * own : 0);
 }
 
 static const char *host_of(const struct profile *p, uint32_t rank)
@@ -160,13 +200,12 @@ static void put_rank_times(struct profile *p, const bool *kept, const struct res
 
 void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes)
 {
+	bool *kept = find_kept(p, most, extremes);
 	struct rest *rest;
-	bool *kept;
 	size_t n = 0;
 
-	if (profile_timed_ranks(p) <= most)
+	if (!kept)
 		return;
-	kept = find_kept(p, extremes);
 	rest = xcalloc(p->n_rank_times + 1, sizeof(*rest));
 	for (size_t i = 0; i < p->n_rank_times; i++) {
 		const struct profile_rank_time *t = &p->rank_times[i];

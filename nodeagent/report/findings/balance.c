@@ -54,8 +54,9 @@ static double outside_of(const struct efficiency *e, const struct profile_rank_t
 
 /* Those that have more than half of what the slowest one has beyond the mean. */
 struct slow {
-	uint32_t ranks;
-	bool is_bound; /* there may be more: those that are added up do not tell it */
+	uint32_t ranks;	 /* that have a row of their own */
+	uint32_t likely; /* all, by the means of those that are added up */
+	bool is_bound; /* there may be more than `ranks': those that are added up do not tell it */
 };
 
 static struct slow count_slow(const struct facts *facts)
@@ -70,8 +71,10 @@ static struct slow count_slow(const struct facts *facts)
 		if (!efficiency_counts(facts->p, t))
 			continue;
 		slow.is_bound |= t->others;
-		if (outside_of(e, t) / ranks >= limit)
-			slow.ranks += ranks;
+		if (outside_of(e, t) / ranks < limit)
+			continue;
+		slow.likely += ranks;
+		slow.ranks += !t->others;
 	}
 	/* if not all ranks with the most time are slow, none of the others is */
 	slow.is_bound &= slow.ranks >= PROFILE_EXTREMES;
@@ -229,7 +232,7 @@ bool look_load_balance(const struct facts *facts, struct finding *f)
 	prove_seconds(f, "useful_max_s", e->outside_max_s);
 	prove_seconds(f, "useful_s", e->outside_s);
 	prove_ratio(f, has_node_balance(e) ? "load_balance_in_nodes" : "load_balance", part);
-	if (slow.ranks > e->ranks / 2 && e->ranks > 2)
+	if (slow.likely > e->ranks / 2 && e->ranks > 2)
 		say_least(facts, f);
 	else
 		say_slowest(facts, f, t->rank, slow);
