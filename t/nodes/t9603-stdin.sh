@@ -151,7 +151,7 @@ on_terminal() {
 		limit "$BIN/terminal" "$@" -- $command >raw || true
 		cat raw
 		# a shell's prompt comes before or after what its children print, and what is typed
-		sed "s/? //g; s/^\(.1.\) [0-9]*$/\1/; /srun: error/d; /^$/d" raw >"$form.out"
+		sed "s/? //g; s/^\(.1.\) [0-9]*$/\1/; s/srun: error.*//; /^$/d" raw >"$form.out"
 		diff untraced.out "$form.out" || { echo "differs: $form"; return 1; }
 	done
 	hasnt untraced.out "not seen"
