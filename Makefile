@@ -91,7 +91,7 @@ all: $(libs) $(programs) $(links) $(addprefix $(O)/include/,$(headers)) $(module
 $(O)/libhook/%.o: ALL_CFLAGS := $(HOOK_CFLAGS)
 $(hook_shm_obj): ALL_CFLAGS := $(HOOK_CFLAGS)
 # a function has not saved its vector registers where it calls these
-ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(O)/libhook/switches/sled-hooks.o: ALL_CFLAGS := $(HOOK_CFLAGS) -mgeneral-regs-only
 endif
 
