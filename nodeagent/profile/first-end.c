@@ -35,19 +35,26 @@ static bool same_host(const char *a, const char *b)
 	return !a || !b ? a == b : !strcmp(a, b);
 }
 
-/* Those whose nodes have compared their clocks by that of all, before the others. */
-ORDER_POINTERS_BY(by_time, struct profile_bad_end,
-	ORDER(!is_known(x), !is_known(y)) ?: RISING(end_ns) ?: RISING(rank))
-
-/* The time at which one had ended for certain, by the clock of all. */
-static int64_t certain_ns(const struct profile *p)
+int bad_end_cmp(const struct profile_bad_end *x, const struct profile_bad_end *y)
 {
-	int64_t least = INT64_MAX;
+	return ORDER(!is_known(x), !is_known(y)) ?: RISING(end_ns) ?: RISING(rank);
+}
+
+ORDER_POINTERS_BY(by_time, struct profile_bad_end, bad_end_cmp(x, y))
+
+static int64_t latest_ns(const struct profile_bad_end *e)
+{
+	return e->end_ns + (int64_t)e->error_ns;
+}
+
+const struct profile_bad_end *first_certain_end(const struct profile *p)
+{
+	const struct profile_bad_end *first = NULL;
 
 	EACH(const struct profile_bad_end, e, p->ends, p->n_ends)
-		if (is_known(e) && e->end_ns + (int64_t)e->error_ns < least)
-			least = e->end_ns + (int64_t)e->error_ns;
-	return least;
+		if (is_known(e) && (!first || latest_ns(e) < latest_ns(first)))
+			first = e;
+	return first;
 }
 
 static void note_end(struct maybe *m, const struct profile_bad_end *e, const char *host)
@@ -66,7 +73,8 @@ static void note_end(struct maybe *m, const struct profile_bad_end *e, const cha
 static struct maybe find_first(const struct profile *p)
 {
 	const struct profile_bad_end **order = xmalloc((p->n_ends + 1) * sizeof(*order));
-	const int64_t certain = certain_ns(p);
+	const struct profile_bad_end *first = first_certain_end(p);
+	const int64_t certain = first ? latest_ns(first) : INT64_MAX;
 	struct maybe m = {.n = 0};
 
 	for (size_t i = 0; i < p->n_ends; i++)
@@ -98,7 +106,7 @@ const struct profile_process *first_death(const struct profile *p, size_t *n)
 {
 	const struct profile_process *first = NULL;
 
-	*n = 0;
+	*n = p->dead_more;
 	EACH(const struct profile_process, d, p->dead, p->n_dead) {
 		if (is_worker_let_go(p, d))
 			continue;
@@ -148,6 +156,8 @@ static size_t print_ranks(
 		if (p->ends[i].rank != first)
 			fprintf(f, "-%" PRIu32, p->ends[i].rank);
 	}
+	if (p->ends_more && n >= PROFILE_ENDS_EACH && ranges <= RANGES_MAX)
+		fputs(",...", f);
 	return n;
 }
 

@@ -22,6 +22,11 @@ struct profile_bad_end;
 /* The one that was first for certain, in p; or NULL. */
 const struct profile_bad_end *first_end(const struct profile *p);
 
+/* Those whose nodes have compared their clocks by that of all before the others, then by time. */
+int bad_end_cmp(const struct profile_bad_end *x, const struct profile_bad_end *y);
+/* The first one that had ended for certain, by the clock of all; NULL: none is known. */
+const struct profile_bad_end *first_certain_end(const struct profile *p);
+
 /*
  * The first of dead[] that counts as a bad end, and in *n how many do; NULL: none. A process of no
  * MPI rank that SIGTERM ended while a process above it went on, and ended well, is a

@@ -113,6 +113,14 @@ void profile_waits_limit(struct profile *p);
  */
 void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes);
 
+/*
+ * limits/ends.c: of dead[], which is sorted, keeps the first `most'. If ends[] are more than
+ * `most', with those that have gone before, keeps the `of_each' earliest, and of each fate the
+ * `of_each' lowest ranks. The others are counted.
+ */
+void profile_dead_limit(struct profile *p, size_t most);
+void profile_ends_limit(struct profile *p, size_t most, size_t of_each);
+
 /* limits/files.c: keeps the entries of posix_files[] with the most time, and makes the rest one, so
  * that there are at most `most`, which is not 0. */
 void profile_files_limit(struct profile *p, size_t most);

@@ -276,6 +276,8 @@ static void merge_lists(struct profile *a, struct profile *b)
 	b->dead = NULL;
 	b->n_agents = b->n_dead = 0;
 	profile_sort(a);
+	profile_dead_limit(a, PROFILE_DEAD_MAX);
+	profile_ends_limit(a, PROFILE_ENDS_MAX, PROFILE_ENDS_EACH);
 
 	set_init(&warnings, a->n_warnings + b->n_warnings);
 	free(set_add_all(&warnings, a->warnings, a->n_warnings));

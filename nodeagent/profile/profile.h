@@ -48,7 +48,10 @@ struct profile_clock {
 #define PROFILE_PAIRS_MAX     (1u << 18) /* if there are more, ranks are grouped: pair_ranks ... */
 #define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
 #define PROFILE_RANKS_MAX     (1u << 14) /* ranks with times of their own in rank_times[] ... */
-#define PROFILE_EXTREMES      128 /* ... of more, these with the most and the least of a measure */
+#define PROFILE_EXTREMES      128  /* ... of more, these with the most and the least of a measure */
+#define PROFILE_DEAD_MAX      4096 /* entries of dead[]; of more processes the lowest ranks */
+#define PROFILE_ENDS_MAX      (1u << 14) /* entries of ends[]; of more ... */
+#define PROFILE_ENDS_EACH     1024	 /* ... the earliest, and the lowest ranks of each fate */
 #define PROFILE_FILES_MAX     (1u << 15) /* entries of posix_files[]: further files are one */
 #define PROFILE_LATE_MAX      16 /* late ranks told apart in waits[] of one kind at one stack */
 
@@ -168,7 +171,9 @@ struct profile {
 	uint64_t blocked_ns;
 	uint64_t hook_ns_total;	 /* estimated time spent in hooks, all ranks */
 	uint64_t lost_processes; /* gave up waiting for their agent; in no other sum */
-	uint64_t lost_messages;	 /* records of communication that were not stored */
+	uint64_t dead_more,
+		ends_more;	/* that are not in dead[] and ends[], as these are too many */
+	uint64_t lost_messages; /* records of communication that were not stored */
 	/* of collectives, without waits, as the agent had no room until all members had come */
 	uint64_t dropped_calls;
 	uint64_t ring_bytes;	/* most bytes of rings at one time */

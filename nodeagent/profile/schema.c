@@ -37,6 +37,7 @@ static const struct profile_field job_fields[] = {
 	EACH_ROW(profile, U64, SUM, PLAIN, ambiguous_sends, ambiguous_receives)
 	EACH_ROW(profile, U64, SIZE, PLAIN, lost_processes)
 	EACH_ROW(profile, U64, SUM, PLAIN, dropped_calls)
+	EACH_ROW(profile, U64, SIZE, PLAIN, dead_more, ends_more)
 };
 
 #define EACH_OF_5(member) member[0], member[1], member[2], member[3], member[4]

@@ -97,7 +97,7 @@ static size_t least_bytes(size_t list)
 	static const struct {
 		enum profile_list list;
 		size_t fields; /* of 8 bytes */
-	} added[] = {{PROFILE_JOB, 1}, {PROFILE_STACKS, 1}, {PROFILE_DEAD, 3},
+	} added[] = {{PROFILE_JOB, 3}, {PROFILE_STACKS, 1}, {PROFILE_DEAD, 3},
 		{PROFILE_PROCESSES, 3}, {PROFILE_EACH, 2}, {PROFILE_THREAD_PAIRS, 1},
 		{PROFILE_AGENTS, 6}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
 		{PROFILE_SWITCHED, 1}, {PROFILE_RANK_RANGES, 1}, {PROFILE_ITERATIONS, 7},

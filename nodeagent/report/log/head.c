@@ -252,10 +252,13 @@ static void print_sentences(FILE *f, const struct report *r, double runtime_s, b
 			one_or_many(p->lost_processes, "is", "are"));
 	for (size_t i = 0; i < p->n_dead && i < LINES_MAX; i++)
 		print_death(f, r, &p->dead[i]);
-	if (p->n_dead > LINES_MAX)
-		fprintf(f, "... and %zu %s more that did not end by %s.\n", p->n_dead - LINES_MAX,
-			one_or_many(p->n_dead - LINES_MAX, "process", "processes"),
-			one_or_many(p->n_dead - LINES_MAX, "itself", "themselves"));
+	if (p->n_dead > LINES_MAX) {
+		const uint64_t more = p->n_dead - LINES_MAX + p->dead_more;
+
+		fprintf(f, "... and %" PRIu64 " %s more that did not end by %s.\n", more,
+			one_or_many(more, "process", "processes"),
+			one_or_many(more, "itself", "themselves"));
+	}
 	if (whole_job)
 		print_missing(f, p);
 	if (p->lost_calls)

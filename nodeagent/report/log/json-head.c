@@ -89,6 +89,8 @@ static void write_deaths(struct json *j, const struct report *r)
 	for (size_t i = 0; i < r->p->n_dead; i++)
 		json_uint(j, NULL, profile_rank_shown(r->p, r->p->dead[i].rank));
 	json_close(j);
+	if (r->p->dead_more)
+		json_uint(j, "dead_more", r->p->dead_more);
 	columns_json(j, r, &dead_list);
 }
 

@@ -559,7 +559,7 @@ START_TEST(files_of_earlier_programs)
 	static const struct {
 		const char *tag;
 		size_t added;
-	} rows[] = {{"job     ", 1}, {"compared", 2}, {"waits   ", 3}, {"places  ", 1}};
+	} rows[] = {{"job     ", 3}, {"compared", 2}, {"waits   ", 3}, {"places  ", 1}};
 	const uint64_t version = VFP_VERSION_LEAST;
 	struct profile *p = profile_new();
 	unsigned char *buf;
@@ -568,6 +568,7 @@ START_TEST(files_of_earlier_programs)
 
 	p->lost_processes = 5;
 	p->dropped_calls = 7;
+	p->dead_more = p->ends_more = 8;
 	*ADD_ELEMENT(p, compared) = (struct profile_compared){
 		.calls = 9, .unknown = 4, .below_ns = 6, .partly = 2, .partly_ns = 100};
 	*ADD_ELEMENT(p, waits) =
@@ -588,6 +589,7 @@ START_TEST(files_of_earlier_programs)
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq(p->lost_processes, 5);
 	ck_assert_uint_eq(p->dropped_calls, 0);
+	ck_assert_uint_eq(p->dead_more + p->ends_more, 0);
 	ck_assert_uint_eq(p->compared[0].below_ns, 6);
 	ck_assert_uint_eq(p->compared[0].partly + p->compared[0].partly_ns, 0);
 	ck_assert_uint_eq(p->waits[0].ns, 8);
