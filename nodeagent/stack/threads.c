@@ -27,6 +27,7 @@
 #define REFRESH_MOST	   UINT64_C(6400000000) /* ... and as long as they find nothing, this */
 #define COMPARE_NS	   UINT64_C(1000000000) /* between two looks for others in their place */
 #define TIMED_THREADS_MOST 65536		/* of a process that says so */
+#define THREADS_TRIED	   8			/* for a look at the files of their process */
 #define CUT_MOST	   3			/* samples without the first frames of a thread */
 
 struct sampled_thread {
@@ -248,9 +249,19 @@ static void take_timed(void *ctx, int tid, const struct stack_raw *raw)
 	take_sample(f, &s);
 }
 
+/* By its first thread, or by one that came later. */
+static bool has_any_unwinder(struct stack_process *f)
+{
+	bool has = has_unwinder(f, f->p->pid);
+
+	for (size_t i = 0; !has && i < MIN(f->n_threads, THREADS_TRIED); i++)
+		has = has_unwinder(f, f->threads[f->n_threads - 1 - i].tid);
+	return has;
+}
+
 static void read_timers(struct stack_process *f, size_t most)
 {
-	if (f->timers && has_unwinder(f, f->p->pid))
+	if (f->timers && has_any_unwinder(f))
 		stack_timers_read(f->timers, most, take_timed, f);
 }
 

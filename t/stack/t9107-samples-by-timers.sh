@@ -16,7 +16,7 @@ sampled() { # HZ COMMAND...: standard output in `out', of errors in `err'
 	test_hz=$1
 	shift
 	rm -f ./*_all.json ./*_all.log
-	limit "$BIN/without-perf" "$AGENT" --preload -k profile.sample="$test_hz" -- "$@" >out 2>err || return
+	limit env ${late:+"LD_PRELOAD=$late"} "$BIN/without-perf" "$AGENT" --preload -k profile.sample="$test_hz" -- "$@" >out 2>err || return
 	cat ./*_all.json >all.json
 	has ./*_all.log "profile.sample: timers in the processes take the stack samples, as the kernel allows the agent none"
 }
@@ -63,6 +63,29 @@ test_expect 'two threads, one of which records nothing' '
 test_expect 'a thread that goes on when the first one has ended' '
 	sampled 50 "$BIN/shares" left 1000
 	shares_hold 50'
+
+cat >late-look.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dirent.h>
+	#include <dlfcn.h>
+	#include <string.h>
+	#include <unistd.h>
+	DIR *opendir(const char *path)
+	{
+		DIR *(*next)(const char *) = (DIR *(*)(const char *))dlsym(RTLD_NEXT, "opendir");
+
+		if (strstr(path, "/task"))
+			usleep(1000000);
+		return next(path);
+	}
+END
+$TEST_CC -shared -fPIC -o "$BIN/late-look.so" late-look.c -ldl
+
+test_expect 'the same where the agent looks at the process only then' '
+	late=$BIN/late-look.so
+	sampled 50 "$BIN/shares" left 1000
+	shares_hold 50'
+late=
 
 test_expect 'a child of fork' '
 	sampled 50 "$BIN/shares" fork 1000
