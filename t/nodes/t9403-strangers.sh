@@ -157,8 +157,8 @@ test_expect 'an agent of another job with the same secret: both name both sessio
 	start tea 1 --peers $list --me 1 -k agent.deadline_s=3
 	up tea 0
 	up tea 1
-	wait_for 10 "grep -q \"it is of session .tea1. (list of contacts [0-9a-f]*), and this agent is of session .tea0. (list\" tea/0.err"
-	wait_for 10 "grep -q \"cannot join.*it is of session .tea0. (list of contacts [0-9a-f]*), and this agent is of session .tea1. (list\" tea/1.err"
+	wait_for 60 "grep -q \"it is of session .tea1. (list of contacts [0-9a-f]*), and this agent is of session .tea0. (list\" tea/0.err"
+	wait_for 60 "grep -q \"cannot join.*it is of session .tea0. (list of contacts [0-9a-f]*), and this agent is of session .tea1. (list\" tea/1.err"
 	run tea 0 0.1
 	run tea 1 0.1
 	wait_for 20 "test -s tea/0.status && test -s tea/1.status"
@@ -168,7 +168,7 @@ test_expect 'an agent of another job with the same secret: both name both sessio
 	start list 1 --peers 127.0.0.1:$p/list0,127.0.0.1:$q/list1,127.0.0.1:9 --me 1 -k agent.deadline_s=3
 	up list 0
 	up list 1
-	wait_for 10 "grep -q \"cannot join.*(list of contacts [0-9a-f]*), and this agent is of session .list1. (list of contacts\" list/1.err"
+	wait_for 60 "grep -q \"cannot join.*(list of contacts [0-9a-f]*), and this agent is of session .list1. (list of contacts\" list/1.err"
 	run list 0 0.1
 	run list 1 0.1
 	wait_for 20 "test -s list/0.status && test -s list/1.status"
@@ -210,15 +210,15 @@ test_expect 'a link, a pipe and a file of nobody are not taken for the profile; 
 	beside planted
 	ln -s "$PWD/$profile" "planted/zz_$host"
 	mkfifo "planted/yy_$host"
-	wait_for 10 "grep -q \"zz_$host is not taken for a profile of this run: it is a link\" planted.err"
-	wait_for 10 "grep -q \"yy_$host is not taken for a profile of this run: it is not a regular\" planted.err"
+	wait_for 60 "grep -q \"zz_$host is not taken for a profile of this run: it is a link\" planted.err"
+	wait_for 60 "grep -q \"yy_$host is not taken for a profile of this run: it is not a regular\" planted.err"
 	if [ "$(id -u)" = 0 ]; then
 		cp "$profile" "$PWD/xx" && chown 65534 xx && touch xx && mv xx "planted/xx_$host"
-		wait_for 10 "grep -q \"xx_$host is not taken for a profile of this run: it belongs to another user\" planted.err"
+		wait_for 60 "grep -q \"xx_$host is not taken for a profile of this run: it belongs to another user\" planted.err"
 	fi
 	[ ! -e planted.status ]
 	cp "$profile" "$PWD/ww" && touch ww && mv ww "planted/ww_$host"
-	wait_for 20 "test -s planted.status"
+	wait_for 60 "test -s planted.status"
 	cat planted.err
 	is 0 "$(cat planted.status)"
 	has planted.err "ww_$host is taken as the profile of this node"
