@@ -214,7 +214,7 @@ void main_loop_explain(struct main_loop *l)
 	struct usual of[LOOP_KINDS], all = usual_of(l, true, 0, v);
 
 	for (unsigned i = 0; i < l->n_kinds; i++)
-		of[i] = loop_kind_is_usual(&l->kinds[i]) ? usual_of(l, false, i, v) : all;
+		of[i] = loop_kind_is_usual(l, &l->kinds[i]) ? usual_of(l, false, i, v) : all;
 	find_efficiencies(l);
 	divide_excess(l, &all);
 	for (size_t i = 0; i < l->n_slow; i++) {

@@ -10,6 +10,7 @@
 
 #define KINDS_APART  1.3 /* durations of two kinds differ by more than this factor */
 #define KIND_STEPS   3
+#define KIND_PART    12 /* of the steps, where they come at no regular distance */
 #define SLOW_MADS    8.0
 #define SLOW_LEAST_S 1e-3
 #define TREND_STEPS  9 /* fewer have none */
@@ -307,7 +308,7 @@ static void find_slow(struct main_loop *l, double *v)
 	struct usual of[LOOP_KINDS];
 
 	for (unsigned i = 0; i < l->n_kinds; i++)
-		of[i] = usual_of(l, !loop_kind_is_usual(&l->kinds[i]), i, v);
+		of[i] = usual_of(l, !loop_kind_is_usual(l, &l->kinds[i]), i, v);
 	l->slow = xcalloc(l->n_steps + 1, sizeof(*l->slow));
 	for (size_t i = 0; i < l->n_steps; i++) {
 		size_t k = l->n_slow;
@@ -353,16 +354,16 @@ static void measure_loop(struct main_loop *l)
 	free(v);
 }
 
-bool loop_kind_is_usual(const struct loop_kind *k)
+bool loop_kind_is_usual(const struct main_loop *l, const struct loop_kind *k)
 {
-	return k->n >= KIND_STEPS;
+	return k->n >= KIND_STEPS && (k->every || k->n * KIND_PART >= l->n_steps);
 }
 
 double loop_usual_s(const struct main_loop *l, const struct loop_step *s)
 {
 	const struct loop_kind *k = &l->kinds[s->kind];
 
-	return loop_kind_is_usual(k) ? k->median : l->median;
+	return loop_kind_is_usual(l, k) ? k->median : l->median;
 }
 
 static bool has_waits(const struct profile *p)

@@ -65,7 +65,7 @@ static void print_kinds(FILE *f, const struct main_loop *l)
 	for (unsigned i = 0; i < l->n_kinds; i++) {
 		const struct loop_kind *k = &l->kinds[i];
 
-		if (i && !loop_kind_is_usual(k)) {
+		if (i && !loop_kind_is_usual(l, k)) {
 			others += iterations_of(l, i);
 			continue;
 		}

@@ -120,6 +120,40 @@ START_TEST(kinds)
 }
 END_TEST
 
+/* Four of 60, as a busy machine makes them: slow, and no kind. Regular ones, or many, are one. */
+START_TEST(long_ones_now_and_then)
+{
+	static const uint64_t now_and_then[] = {19, 20, 38, 40};
+
+	for (uint64_t i = 0; i < 60; i++) {
+		const bool is_long = ANY(k, 4, now_and_then[k] == i);
+
+		both(2, i, is_long ? 300 : 10, 0, is_long ? 300 : 10, 0);
+	}
+	make();
+	ck_assert_uint_eq(l.n_kinds, 2);
+	ck_assert(!loop_kind_is_usual(&l, &l.kinds[1]));
+	ck_assert_uint_eq(l.n_slow, 4);
+	main_loop_done(&l);
+	for (size_t i = 0; i < p->n_iterations; i++)
+		p->iterations[i].ns = p->iterations[i].most_ns * 2;
+	for (size_t k = 0; k < 4; k++) {
+		struct profile_iteration *was = &p->iterations[now_and_then[k]],
+					 *is = &p->iterations[15 * k + 7];
+		const struct profile_iteration one = *was;
+
+		*was = *is;
+		*is = one;
+		was->run = was->most_at = now_and_then[k];
+		is->run = is->most_at = 15 * k + 7;
+	}
+	make();
+	ck_assert_uint_eq(l.kinds[1].every, 15);
+	ck_assert(loop_kind_is_usual(&l, &l.kinds[1]));
+	ck_assert_uint_eq(l.n_slow, 0);
+}
+END_TEST
+
 /* By the trend, 100 iterations would be shorter by five times the median. */
 START_TEST(a_slow_start)
 {
@@ -362,7 +396,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {none, numbers, kinds, no_more_kinds_than_there_is_room_for,
-		growth, a_slow_start, which_loop, others_have_it_too,
+		growth, long_ones_now_and_then, a_slow_start, which_loop, others_have_it_too,
 		one_that_most_have_chosen_goes_first, nobody_has_chosen_it, ranks_with_other_steps,
 		causes, efficiencies, in_json_and_summary};
 	Suite *s = suite_create("main-loop");
