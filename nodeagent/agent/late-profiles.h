@@ -5,7 +5,7 @@
  * node's processes, and this one would wait for ever. So an agent that no process
  * has joined looks for agents that processes started on its node since (or just
  * before) it began, waits for them, and takes the node profile that they wrote for
- * its own. That of an agent beside another job is none of them.
+ * its own. It leaves those of agents beside other jobs.
  *
  * The runtime directory, which is this node's, is looked at each time. The output
  * directory may be shared by thousands of agents and be on another machine: it is

@@ -26,7 +26,7 @@ struct owners {
 	const struct owners_chunk *last_chunk; /* NULL: there is none */
 };
 
-/* What two agents claim is nobody's: two jobs that cannot be told apart. */
+/* An agent has this process. If two say so it is nobody's: two jobs that cannot be told apart. */
 void owners_claim(struct owners *o, uint64_t proc_id, int agent);
 /* To be called when all have claimed theirs. Returns the agent, or OWNERS_NOBODY. */
 int owners_find(struct owners *o, uint64_t proc_id);

@@ -22,7 +22,7 @@ struct profile_bad_end;
 /* The one that was first for certain, in p; or NULL. */
 const struct profile_bad_end *first_end(const struct profile *p);
 
-/* Those whose nodes have compared their clocks by that of all before the others, then by time. */
+/* Order: ends whose time is known by the clock of all nodes first; of these the earliest first. */
 int bad_end_cmp(const struct profile_bad_end *x, const struct profile_bad_end *y);
 /* The first one that had ended for certain, by the clock of all; NULL: none is known. */
 const struct profile_bad_end *first_certain_end(const struct profile *p);

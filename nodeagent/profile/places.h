@@ -17,9 +17,9 @@
 
 #include "nodeagent/profile/profile.h"
 
-/* Ranks of runs with a step are below it, so that who knows them all needs not much memory. */
+/* A run with a step ends below this rank, so that an index of its ranks takes 64 MiB at most. */
 #define PLACES_STEPS_BELOW (1u << 24)
-#define PLACES_OPEN_MOST   ((size_t)1 << 26) /* bytes */
+#define PLACES_OPEN_MOST   ((size_t)1 << 26) /* bytes of places_open() */
 
 /* From one rank to the next. */
 static inline uint32_t place_step(const struct profile_rank_range *r)

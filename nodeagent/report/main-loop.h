@@ -109,7 +109,7 @@ struct main_loop {
 	size_t n_slow;
 };
 
-/* False if the kind has fewer than three steps, or few that come now and then: exceptions. */
+/* False for exceptions: fewer than three steps, or less than a twelfth at no regular distance. */
 bool loop_kind_is_usual(const struct main_loop *l, const struct loop_kind *k);
 /* The median of the kind of a step, or of all steps where the kind is an exception. */
 double loop_usual_s(const struct main_loop *l, const struct loop_step *s);

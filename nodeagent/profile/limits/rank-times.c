@@ -222,9 +222,5 @@ void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes)
 
 uint64_t profile_timed_ranks(const struct profile *p)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < p->n_rank_times; i++)
-		n += 1 + (uint64_t)p->rank_times[i].others;
-	return n;
+	return ranks_of(p, (struct entries){0, (uint32_t)p->n_rank_times});
 }
