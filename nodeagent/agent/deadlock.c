@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "conf/conf.h"
-#include "nodeagent/agent/older-results.h"
+#include "nodeagent/agent/results/older-results.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/symbols/names.h"
 #include "nodeagent/agent/snapshot.h"

@@ -5,7 +5,7 @@
 
 #include "conf/conf.h"
 #include "nodeagent/agent/roles/agent.h"
-#include "nodeagent/agent/run-folder.h"
+#include "nodeagent/agent/results/run-folder.h"
 #include "nodeagent/base/result-files.h"
 #include "nodeagent/live/metrics/metrics.h"
 

@@ -108,7 +108,7 @@ struct host {
 	/* the observers of processes (observer.h), ended by NULL; or NULL: there are none */
 	const struct process_observer *const *observers;
 	/* Keeps results of another run that are in the way of a sampling file, and others from
-	 * coming there until the end; agent/older-results.h has both. NULL: nobody does. */
+	 * coming there until the end; agent/results/older-results.h has both. NULL: nobody does. */
 	int (*keep_older)(struct host *host, const char *base);
 	void (*keep_end)(struct host *host, int *lock);
 	int results_lock; /* a descriptor while files are written, or -1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files of results were there before the run. */
-#include "nodeagent/agent/older-results.c"
+#include "nodeagent/agent/results/older-results.c"
 
 #include <check.h>
 #include "t/lib/suite.h"

@@ -2,7 +2,7 @@
 /* The name of a run's folder: patterns, and what a command is called. */
 #include "nodeagent/agent/launch/program-name.h"
 #include "nodeagent/agent/roles/agent.h"
-#include "nodeagent/agent/run-folder.h"
+#include "nodeagent/agent/results/run-folder.h"
 #include "nodeagent/base/util.h"
 #include "t/lib/suite.h"
 

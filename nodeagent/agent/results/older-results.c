@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/agent/older-results.h"
+#include "nodeagent/agent/results/older-results.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/agent/run-folder.h"
+#include "nodeagent/agent/results/run-folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodeagent/agent/html-report.h"
+#include "nodeagent/agent/results/html-report.h"
 
 #include <errno.h>
 #include <stdlib.h>
