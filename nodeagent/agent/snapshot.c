@@ -1,60 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The child of snapshot.h. It shares with the agent what is mapped from segments,
- * and the descriptors: it never writes to the former, and closes the latter. So
- * each page that the agent writes is replaced by a copy before anything is closed,
- * no socket is read, and no temporary file of the agent is written.
- */
 #include "nodeagent/agent/snapshot.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "conf/conf.h"
+#include "nodeagent/agent/copy.h"
 #include "nodeagent/agent/roles/agent.h"
-#include "nodeagent/internode/matching.h"
-#include "nodeagent/process/drain.h"
 #include "nodeagent/agent/finish.h"
 #include "nodeagent/agent/deadlock.h"
 #include "nodeagent/net/ending.h"
 #include "nodeagent/net/transport.h"
-#include "nodeagent/process/process.h"
 #include "nodeagent/agent/rounds.h"
-#include "nodeagent/replay/comm/listener.h"
-#include "nodeagent/base/util.h"
-#include "shm/ring.h"
 
 #define LATE_S	   0.25 /* the last writing is not done yet */
 #define SLICE_S	   0.1	/* ... and it is asked so often whether SIGTERM has come */
 #define FULL_S	   1.0	/* the longest wait where too many write: processes wait for less */
 #define KEEP_S	   15.0 /* of what a batch system leaves us */
-#define NOT_SHARED (-1)
-
-static double seconds(const struct rusage *u)
-{
-	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-	       1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
-}
-
-/* False: it still writes. */
-static bool is_reaped(struct agent *a, pid_t copy)
-{
-	struct rusage spent;
-	pid_t pid;
-
-	while ((pid = wait4(copy, NULL, WNOHANG, &spent)) < 0 && errno == EINTR)
-		;
-	if (pid == copy)
-		a->host.spent_s += seconds(&spent);
-	return pid;
-}
 
 /* True once nobody writes. */
 static bool all_reaped(struct agent *a)
@@ -62,7 +28,7 @@ static bool all_reaped(struct agent *a)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < a->n_copies; i++)
-		if (!is_reaped(a, a->copies[i]))
+		if (!copy_is_reaped(a, a->copies[i]))
 			a->copies[kept++] = a->copies[i];
 	a->n_copies = kept;
 	return !kept;
@@ -79,45 +45,7 @@ static bool await_copies(struct agent *a, unsigned most, double s)
 	return a->n_copies <= most;
 }
 
-static void *own_copy(const void *shared, size_t bytes)
-{
-	return memcpy(xmalloc(bytes), shared, bytes);
-}
-
 enum what { SO_FAR, SO_FAR_AND_STACKS, ROUND };
-
-/* A round has ended when its copy was made: nothing that was stored since then counts. */
-static void leave_alone(struct process *p, bool round, uint64_t now)
-{
-	if (p->socket >= 0)
-		close(p->socket);
-	if (p->pidfd >= 0)
-		close(p->pidfd);
-	p->socket = p->pidfd = NOT_SHARED;
-	if (p->control)
-		p->control = own_copy(p->control, sizeof(*p->control));
-	traffic_listener_set(p->traffic, &(struct traffic_listener){0});
-	p->sampled = NULL;
-	p->session = NULL;
-	if (round)
-		p->end_ticks = now;
-	for (size_t i = 0; i < p->n_threads; i++) /* all, as damage to one is told to all */
-		if (p->threads[i]) {
-			struct ring *r = &p->threads[i]->ring;
-
-			r->consumer = own_copy(r->consumer, sizeof(*r->consumer));
-		}
-	for (size_t i = 0; i < p->n_threads; i++) {
-		struct thread_ring *t = p->threads[i];
-
-		if (!t)
-			continue;
-		replay_set_sampled(t->replay, NULL);
-		if (!round)
-			drain_copy(t);
-		t->error = true;
-	}
-}
 
 /* Files of rounds are written one after the other, each with what the one before has left. */
 static void await_end(int pidfd)
@@ -128,18 +56,9 @@ static void await_end(int pidfd)
 		;
 }
 
-/* before: the copy that is to end first, by its pidfd, or -1. */
-static void write_all(struct agent *a, enum what what, uint64_t now, int before)
+/* In the copy. before: the one that is to end first, by its pidfd, or -1. */
+static void write_all(struct agent *a, enum what what, int before)
 {
-	close(a->host.listener);
-	close(a->host.epoll);
-	a->host.epoll = -1; /* it is the agent's */
-	close(a->host.signals);
-	a->host.recorder = NULL;
-	matching_copied(&a->host);
-	for (struct process *p = a->host.processes; p; p = p->next)
-		if (p->traffic && !p->ended)
-			leave_alone(p, what == ROUND, now);
 	if (what == SO_FAR_AND_STACKS)
 		deadlock_write_stacks(a);
 	await_end(before);
@@ -153,21 +72,11 @@ static void write_all(struct agent *a, enum what what, uint64_t now, int before)
 /* There is room for one. before: of write_all(). False: it could not be begun, as was said. */
 static bool begin_copy(struct agent *a, enum what what, int before)
 {
-	const uint64_t now = host_ticks(&a->host);
-	struct rusage own;
-	pid_t child;
+	const pid_t child = copy_make(a, what == ROUND);
 
-	clocks_calibrate(&a->host.clocks);
-	getrusage(RUSAGE_SELF, &own);
-	child = fork();
-	if (!child) {
-		a->host.spent_s += seconds(&own); /* its own begins at 0 */
-		write_all(a, what, now, before);
-	}
-	if (child < 0)
-		host_warn(&a->host, false, "results could not be written on the way: %s",
-			strerror(errno));
-	else
+	if (!child)
+		write_all(a, what, before);
+	if (child > 0)
 		a->copies[a->n_copies++] = child;
 	return child > 0;
 }
