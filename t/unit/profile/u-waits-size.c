@@ -232,6 +232,7 @@ int main(void)
 	Suite *s = suite_create("u-waits-size");
 	TCase *t = tcase_create("waits");
 
+	tcase_set_timeout(t, 10);
 	tcase_add_test(t, of_4096_ranks_those_with_most_are_told_apart_and_the_sums_stay);
 	tcase_add_test(t, up_to_16_late_ranks_nothing_is_folded_in_any_order);
 	tcase_add_test(t, the_rest_is_added_to_those_of_other_jobs);
