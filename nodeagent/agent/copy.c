@@ -104,9 +104,6 @@ pid_t copy_make(struct agent *a, bool only_read)
 	if (!child) {
 		a->host.spent_s += seconds(&own); /* its own begins at 0 */
 		leave_all(a, only_read, now);
-	} else if (child < 0) {
-		host_warn(&a->host, false, "results could not be written on the way: %s",
-			strerror(errno));
 	}
 	return child;
 }

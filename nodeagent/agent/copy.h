@@ -12,7 +12,7 @@
 struct agent;
 
 /*
- * Makes one: 0 in the copy, its pid in the agent, -1 and a warning if there can be none. The copy
+ * Makes one: 0 in the copy, its pid in the agent, -1 and errno if there can be none. The copy
  * writes to no segment, reads no socket, and has no listener; its processes are as they were when
  * it was made, with what their threads have stored until then, or, with only_read, with what the
  * agent has read.

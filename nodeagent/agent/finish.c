@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "conf/conf.h"
 #include "nodeagent/agent/deadlock.h"
@@ -497,12 +498,12 @@ int agent_finish(struct agent *a)
 }
 
 /* All files that this node alone can write; ranks: also of single ranks. */
-static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
+static int write_files(struct agent *a, const struct profile *node, const char *base, bool ranks)
 {
 	struct profile_number *numbers;
 	struct profile *alone = prune_alone(a, node);
 	const struct profile *job = alone ? alone : node;
-	int lock = older_results_begin(a, base), failed = write_node_profile(a, node, base);
+	int failed = write_node_profile(a, node, base);
 
 	failed |= write_summary(a, node, alone, base);
 	numbers = profile_numbers(job);
@@ -510,10 +511,17 @@ static int write_alone(struct agent *a, const struct profile *node, const char *
 	if (ranks)
 		failed |= write_rank_logs(
 			a, node, node->world_size + node->unranked, base, numbers, job->n_stacks);
-	older_results_end(&a->host, &lock);
 	free(numbers);
 	profile_free(alone);
 	return failed != 0;
+}
+
+static int write_alone(struct agent *a, const struct profile *node, const char *base, bool ranks)
+{
+	int lock = older_results_begin(a, base), failed = write_files(a, node, base, ranks);
+
+	older_results_end(&a->host, &lock);
+	return failed;
 }
 
 unsigned agent_close_copy(struct agent *a)
@@ -528,19 +536,85 @@ unsigned agent_close_copy(struct agent *a)
 	return running;
 }
 
-int agent_write_so_far(struct agent *a)
+/* In a copy of the agent, after agent_close_copy(). */
+static struct profile *gather_copy(struct agent *a)
 {
-	unsigned running = agent_close_copy(a);
 	struct profile *node = gather(&a->host, NULL);
-	char *base;
-	int failed;
 
 	put_clock(a, node);
 	matching_store(&a->host, node);
+	return node;
+}
+
+int agent_write_so_far(struct agent *a)
+{
+	unsigned running = agent_close_copy(a);
+	struct profile *node = gather_copy(a);
+	char *base;
+	int failed;
+
 	profile_warn(node, "these are results on the way: %u of %u processes were running", running,
 		node->ranks);
 	base = name_of(a, node, 0);
 	failed = write_alone(a, node, base, true);
+	free(base);
+	profile_free(node);
+	return failed;
+}
+
+#define DEATH "the agent died: " /* what a standby warns of begins so */
+
+/* By a standby. */
+static bool is_of_dead(const struct profile *p)
+{
+	return ANY(i, p->n_warnings, !strncmp(p->warnings[i], DEATH, strlen(DEATH)));
+}
+
+/* The profile of this node and run that is there, if the agent has written it, and it tells of no
+ * earlier time than `mine'; or NULL. */
+static struct profile *read_later(
+	const struct agent *a, const char *base, const struct profile *mine)
+{
+	char *path = node_profile_path(a, base), *error = NULL;
+	struct profile *p = NULL;
+
+	if (a->host.run && vfp_run(path) == a->host.run)
+		p = vfp_read(path, &error);
+	free(error);
+	free(path);
+	if (!p || (p->end_s >= mine->end_s && !is_of_dead(p)))
+		return p;
+	profile_free(p);
+	return NULL;
+}
+
+int agent_write_standby(struct agent *a, const struct standby_results *r)
+{
+	const long before_s = (long)(time(NULL) - r->until);
+	struct profile *node = gather_copy(a), *later;
+	char *base = name_of(a, node, 0), clock[HOST_CLOCK_BYTES];
+	int lock = older_results_begin(a, base), failed;
+
+	host_clock_text(clock, (uint64_t)r->until * 1000000000);
+	later = read_later(a, base, node); /* when nobody else writes */
+	if (later) {
+		profile_free(node);
+		node = later;
+	} else {
+		profile_warn(node,
+			DEATH "these are its results until %s, %ld s before; %u of %u processes "
+			      "were running",
+			clock, before_s, r->running, node->ranks);
+	}
+	failed = write_files(a, node, base, !later);
+	older_results_end(&a->host, &lock);
+	r->tell_when(a);
+	if (later)
+		complain("the agent died: its results are those of its last node profile");
+	else
+		complain("the agent died: its results end at %s, %ld s before", clock, before_s);
+	if (!a->quiet)
+		tell_files(a, node, NULL, base, failed);
 	free(base);
 	profile_free(node);
 	return failed;

@@ -3,6 +3,8 @@
 #ifndef VFTR_NODEAGENT_AGENT_FINISH_H
 #define VFTR_NODEAGENT_AGENT_FINISH_H
 
+#include <time.h>
+
 struct agent;
 struct profile;
 
@@ -27,6 +29,18 @@ int agent_write_so_far(struct agent *a);
  * ran.
  */
 unsigned agent_close_copy(struct agent *a);
+
+/*
+ * The second half, in a standby (standby.h) whose agent was killed; says so, and where the files
+ * are. until: when it was made; running: what agent_close_copy() has returned. tell_when() returns
+ * when it may be said.
+ */
+struct standby_results {
+	time_t until;
+	unsigned running;
+	void (*tell_when)(struct agent *a);
+};
+int agent_write_standby(struct agent *a, const struct standby_results *r);
 
 /* Writes the files of a round (rounds.h) from the profile of this node; 0, or 1 after a message. */
 int agent_write_round(struct agent *a, const struct profile *node, unsigned round);

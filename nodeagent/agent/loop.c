@@ -27,6 +27,7 @@
 #include "nodeagent/agent/step/in-step.h"
 #include "nodeagent/agent/rounds.h"
 #include "nodeagent/agent/snapshot.h"
+#include "nodeagent/agent/standby.h"
 #include "nodeagent/agent/last-words.h"
 #include "nodeagent/agent/affinity.h"
 #include "nodeagent/attach/attach.h"
@@ -288,6 +289,7 @@ static double work_once(struct agent *a, uint64_t *bytes)
 	last_words_abort(a);
 	due_s = fmin(due_s, recorder_tick(&a->host));
 	due_s = fmin(due_s, snapshot_tick(a));
+	due_s = fmin(due_s, standby_tick(a));
 	due_s = fmin(due_s, overhead_tick(a));
 	return fmin(due_s, metrics_file_tick(a));
 }

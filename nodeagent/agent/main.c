@@ -37,6 +37,7 @@
 #include "nodeagent/agent/run-start.h"
 #include "nodeagent/agent/salvage.h"
 #include "nodeagent/agent/snapshot.h"
+#include "nodeagent/agent/standby.h"
 #include "nodeagent/process/process.h"
 #include "nodeagent/sandbox/sandbox.h"
 #include "nodeagent/process/rings.h"
@@ -762,6 +763,7 @@ static int serve_processes(struct agent *a, const struct launch *l, const struct
 		untraced_say_off(a->host.conf);
 	nothing = !a->host.n_ever && !a->late_profile;
 	failed = agent_finish(a);
+	standby_end(a);
 	if (l->require_profile && a->nothing_traced && a->quiet) /* else the digest says it */
 		complain("the profile is empty: neither a call nor a stack sample was recorded");
 	if (l->require_profile && (nothing || a->nothing_traced))

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,10 +18,10 @@
 #include "nodeagent/net/transport.h"
 #include "nodeagent/agent/rounds.h"
 
-#define LATE_S	   0.25 /* the last writing is not done yet */
-#define SLICE_S	   0.1	/* ... and it is asked so often whether SIGTERM has come */
-#define FULL_S	   1.0	/* the longest wait where too many write: processes wait for less */
-#define KEEP_S	   15.0 /* of what a batch system leaves us */
+#define LATE_S	0.25 /* the last writing is not done yet */
+#define SLICE_S 0.1  /* ... and it is asked so often whether SIGTERM has come */
+#define FULL_S	1.0  /* the longest wait where too many write: processes wait for less */
+#define KEEP_S	15.0 /* of what a batch system leaves us */
 
 /* True once nobody writes. */
 static bool all_reaped(struct agent *a)
@@ -78,6 +79,9 @@ static bool begin_copy(struct agent *a, enum what what, int before)
 		write_all(a, what, before);
 	if (child > 0)
 		a->copies[a->n_copies++] = child;
+	else
+		host_warn(&a->host, false, "results could not be written on the way: %s",
+			strerror(errno));
 	return child > 0;
 }
 

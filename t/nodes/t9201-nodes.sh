@@ -228,6 +228,32 @@ test_expect 'sidecar form: an agent is killed, the others finish with the job' '
 	is 406 "$(calls_of sidekill/job_all.json "common<main<init")"
 	has sidekill/job_all.log node3'
 
+test_expect 'the same, and it had a copy, which has written a node profile: vftr collate adds that' '
+	mkdir copykill
+	limit $(nodes_mpirun 1) --map-by ppr:1:node -x VFTR_RUNTIME_DIR -x VFTR_SESSION=copykill \
+		"$AGENT" -q -o "$PWD/copykill" -k agent.deadline_s=4 -k agent.standby_s=0.5 2>agents.err &
+	agents=$!
+	for node in node1 node2 node3; do
+		wait_for 20 "nodes_run $node test -S $VFTR_RUNTIME_DIR/copykill.sock"
+	done
+	limit $(nodes_mpirun 2) -x VFTR_RUNTIME_DIR -x VFTR_SESSION=copykill -np 6 "$BIN/job" 4 0 "$PWD/copykill" &
+	job=$!
+	at_work copykill
+	nodes_run node3 sh -c "head -n 1 $VFTR_RUNTIME_DIR/copykill.lock" >agent
+	wait_for 20 "nodes_run node3 pgrep -P $(cat agent) -x vftr-standby >first"
+	wait_for 20 "nodes_run node3 pgrep -P $(cat agent) -x vftr-standby >next && ! cmp -s first next" # made after all were at work
+	nodes_run node3 kill -9 $(cat agent)
+	status_of 0 wait $job
+	wait $agents || true
+	cat agents.err
+	grep "the agent died: its results end at" agents.err
+	is 406 "$(calls_of copykill/job_all.json "common<main<init")"
+	"$VFTR" collate copykill
+	ls copykill
+	is 6 "$(json copykill/job_all.json .ranks)"
+	is 615 "$(calls_of copykill/job_all.json "common<main<init")"
+	has copykill/job_all.log "the agent died"'
+
 test_expect 'kill -9 of a rank: everybody else is complete, the dead rank is named' '
 	mkdir rank
 	traced -q -o rank -- $(nodes_mpirun 2) -np 6 "$BIN/job" 60 0 $PWD/rank >stdout 2>&1 &

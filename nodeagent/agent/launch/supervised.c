@@ -40,6 +40,22 @@ bool supervised_is(void)
 	return link_fd >= 0;
 }
 
+void supervised_replace(void)
+{
+	const struct supervision_message m = {SUPERVISION_REPLACE, getpid()};
+
+	if (link_fd >= 0 && send(link_fd, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		supervised_leave(); /* nobody waits for us */
+}
+
+void supervised_has_written(void)
+{
+	const struct supervision_message m = {SUPERVISION_WRITTEN, 0};
+
+	if (link_fd >= 0 && send(link_fd, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		supervised_leave();
+}
+
 void supervised_leave(void)
 {
 	if (link_fd >= 0)

@@ -32,11 +32,13 @@
 #define HELD_MAX	64
 #define LEAST_S		2.0 /* an agent that is idle for less may be waiting for another */
 #define KEEP_S		1.0 /* before SIGKILL */
-#define GENERATIONS_MAX 64 /* between COMMAND and a process that signals us */
+#define GENERATIONS_MAX 64  /* between COMMAND and a process that signals us */
 
 struct supervisor {
 	const struct supervision *what;
 	pid_t command, agent;
+	pid_t standby; /* the copy of an agent that was killed, which writes results; or 0 */
+	bool written;  /* ... and has written them */
 	int link, signals;
 	int status;	  /* COMMAND's, as from waitpid() */
 	int agent_status; /* the same */
@@ -323,6 +325,12 @@ static void on_link(struct supervisor *s)
 
 	if (n == sizeof(m) && m.kind == SUPERVISION_RUN) {
 		s->asked = true;
+	} else if (n == sizeof(m) && m.kind == SUPERVISION_REPLACE) {
+		s->standby = m.value;
+		if (s->ended) /* the agent may have read it */
+			tell_agent(s, SUPERVISION_ENDED, s->status, -1);
+	} else if (n == sizeof(m) && m.kind == SUPERVISION_WRITTEN) {
+		s->written = true;
 	} else if (n == 0 || (n < 0 && errno != EAGAIN)) { /* its end is told by SIGCHLD */
 		close(s->link);
 		s->link = -1;
@@ -332,7 +340,8 @@ static void on_link(struct supervisor *s)
 /* Seconds for which the agent has not done anything. One that is stopped is continued. */
 static double idle_s(struct supervisor *s)
 {
-	uint64_t work = s->agent > 0 ? procfs_work(s->agent) : s->work;
+	const pid_t writes = s->agent > 0 ? s->agent : s->standby;
+	uint64_t work = writes ? procfs_work(writes) : s->work;
 
 	if (s->agent > 0 && procfs_is_stopped(s->agent))
 		kill(s->agent, SIGCONT);
@@ -408,6 +417,7 @@ static void bereaved(struct supervisor *s)
 
 	complain("signal %d (%s) ended the agent%s", signal, strsignal(signal),
 		s->what->bereaved ? "; the profile is made from what others have written"
+		: s->written	  ? "" /* as the standby has said */
 				  : ": there is no profile of this run");
 	if (!s->what->bereaved)
 		return;

@@ -35,6 +35,8 @@ enum supervision_kind {
 	SUPERVISION_ENDED,   /* value: as from waitpid() */
 	SUPERVISION_SIGNAL,  /* before ENDED: this signal has come, which may end COMMAND */
 	SUPERVISION_HURRY,   /* after ENDED: SIGTERM or a signal like it has come */
+	SUPERVISION_REPLACE, /* from a copy of the agent, which was killed; value: its pid */
+	SUPERVISION_WRITTEN, /* from that copy: the results are there, as it has said */
 };
 
 struct supervision_message {
@@ -71,6 +73,12 @@ void supervised_ended(struct agent *a);
 
 /* True while the agent has a supervisor, which tells it to end: signals do not. */
 bool supervised_is(void);
+
+/* In a copy of the agent, which was killed: from now on it is the one that the supervisor waits for
+ * and tells when COMMAND ends, also if that was told before. */
+void supervised_replace(void);
+/* In the same: it has written the results, and said so. */
+void supervised_has_written(void);
 
 /* In a process between the two, as a proxy: closes the link, which is for the agent alone. */
 void supervised_leave(void);

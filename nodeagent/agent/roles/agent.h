@@ -59,6 +59,9 @@ struct agent {
 	pid_t copies[COPIES_MOST]; /* children that write (snapshot.h), one after the other */
 	unsigned n_copies;
 	uint64_t snapshot_due; /* raw ns */
+	pid_t standby;	       /* a copy that sleeps (standby.h), or 0 ... */
+	pid_t standby_before;  /* ... and the one that it replaces, until that has ended, or 0 */
+	uint64_t standby_due;  /* raw ns; 0: not yet */
 
 	/* when to stop */
 	char *folder_link;   /* to the folder of the run (run-folder.h), or NULL */
