@@ -187,7 +187,7 @@ void thread_activity_let_go(struct thread_activity *a)
 
 void thread_activity_end(struct thread_activity *a, struct calltree *past)
 {
-	if (a->traffic->n_activities_ended >= ENDED_MOST && !a->n_held) {
+	if (a->traffic->n_activities_ended >= ENDED_MOST && !a->n_held && !a->track->n_arrived) {
 		drop_activity(a);
 		return;
 	}

@@ -505,9 +505,9 @@ struct traffic_track {
 	uint32_t number;
 	struct pending *pending;
 	size_t n, cap;
-	size_t n_open;	       /* requests it has posted */
-	size_t n_arrived;      /* its arrivals that sync.c keeps */
-	uint32_t last_path;    /* the last number that a path of its tree has got, or 0 */
+	size_t n_open;	    /* requests it has posted */
+	size_t n_arrived;   /* its arrivals that sync.c keeps, each of which holds its activity */
+	uint32_t last_path; /* the last number that a path of its tree has got, or 0 */
 	struct probed *probes; /* since its last receive, the last PROBES_KEPT */
 	size_t n_probes, cap_probes;
 	uint64_t earlier;		  /* when the next message took place, or 0 */

@@ -48,7 +48,8 @@ struct arrival {
 	};
 	uint64_t since;			  /* when it came: if it blocks, the same as enter */
 	uint64_t until;			  /* of the call that waits */
-	struct thread_activity *activity; /* of the thread that came, or NULL */
+	struct thread_activity *activity; /* of the thread that came, or NULL; held if that is not
+					     known as track */
 	uint32_t rank;			  /* in its group */
 	uint32_t path; /* for traffic_wait(), if it does not block or there are members elsewhere */
 	uint32_t stack;			   /* for the listener; 0: it is not told */

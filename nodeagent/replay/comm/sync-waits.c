@@ -64,7 +64,8 @@ static void arrival_let_go(const struct arrival *a)
 {
 	if (a->track)
 		a->track->n_arrived--;
-	thread_activity_let_go(a->activity);
+	else
+		thread_activity_let_go(a->activity);
 }
 
 void instance_drop(struct sync *s, struct instance *i)
@@ -586,8 +587,9 @@ struct closing {
 	struct instance *i;
 	const struct arrival *on; /* NULL: as its rule says */
 	uint64_t since, job;	  /* of `on', as rank */
-	struct arrivals *block;
-	uint32_t rank, n, told; /* n, told: members */
+	struct arrivals *block;	  /* of `next', if that is in one */
+	const struct arrival *next;
+	uint32_t rank, here, more; /* here, more: members from `next' on, and in blocks behind */
 	uint8_t wait, log2;
 };
 
@@ -597,13 +599,16 @@ static struct closing closing_of(struct instance *i)
 {
 	const bool is_one = !i->two_groups && rules[i->kind].whom == the_last;
 	const struct arrival *on = is_one ? i->awaited.last[0] : NULL;
+	const uint32_t here = MIN(i->n, FEW);
 
 	return (struct closing){.i = i,
 		.on = on,
 		.since = i->since[0],
 		.job = on ? on->traffic->job : 0,
+		.next = i->few,
 		.rank = on ? (uint32_t)on->traffic->rank : 0,
-		.n = i->n,
+		.here = here,
+		.more = i->n - here,
 		.wait = i->wait,
 		.log2 = i->log2};
 }
@@ -611,60 +616,104 @@ static struct closing closing_of(struct instance *i)
 /* As arrival_next(). */
 static inline const struct arrival *closing_next(struct closing *c)
 {
-	const uint32_t n = c->told++, at = (n - FEW) % MANY;
-
-	if (n >= c->n)
-		return NULL;
-	if (n < FEW)
-		return &c->i->few[n];
-	if (!at)
-		c->block = n == FEW ? c->i->blocks : c->block->next;
-	return &c->block->at[at];
+	if (!c->here) {
+		if (!c->more)
+			return NULL;
+		c->block = c->block ? c->block->next : c->i->blocks;
+		c->next = c->block->at;
+		c->here = MIN(c->more, MANY);
+		c->more -= c->here;
+	}
+	c->here--;
+	return c->next++;
 }
 
-/* count_wait() of a call that blocks, for c->on. */
-static inline void count_wait_for_one(
-	const struct closing *c, const struct arrival *a, struct untold *untold)
+/* Arrivals of one thread at one node, which are mostly looked at one after the other: only of the
+ * first one is all looked at. */
+struct alike {
+	struct traffic_track *track; /* NULL: of none it is known that they are */
+	struct node *node;
+	uint64_t job, n; /* n: those that are not let go */
+};
+
+static inline void alike_let_go(struct alike *same)
 {
-	const uint64_t waited =
-		MIN(ticks_between(a->since, c->since), ticks_between(a->since, a->until));
-
-	if (waited && has_path(a) && a->traffic->conf->mpi_waits)
-		count_blocking(untold, c->wait, a,
-			a->traffic->job == c->job ? c->rank : late_rank(a, c->on), waited,
-			(uint64_t)1 << c->log2);
+	if (same->track)
+		same->track->n_arrived -= same->n;
+	same->n = 0;
 }
 
-static inline void settle_arrival(struct sync *s, struct closing *c, struct untold *untold)
+/* Its wait counts as it is in the next ones, if those are alike. */
+static __attribute__((noinline)) void settle_first(struct sync *s, const struct closing *c,
+	const struct arrival *a, struct alike *same, struct untold *u)
+{
+	const struct conf *conf = a->traffic->conf;
+
+	alike_let_go(same);
+	if (is_known(c->i))
+		count_wait(s, c->i, a, rules[c->i->kind].whom(c->i, &c->i->awaited, a), false, u);
+	same->track = NULL;
+	if (a->track && has_path(a) && conf->mpi_waits && !conf->mpi_show_sync_time) {
+		*same = (struct alike){.track = a->track, .node = a->node, .job = a->traffic->job};
+		if (u->node != a->node)
+			tell_all(u);
+		u->node = a->node;
+	}
+	arrival_let_go(a);
+}
+
+/* count_wait() of one like those before, for c->on, of the same job. */
+static inline void settle_alike(const struct closing *c, const struct arrival *a, struct untold *u)
+{
+	const uint64_t on = c->since - a->since, most = a->until - a->since,
+		       waited = (int64_t)on < (int64_t)most ? on : most;
+
+	if ((int64_t)waited <= 0)
+		return;
+	if (u->n == SYNC_TOGETHER)
+		tell_all(u);
+	u->at[u->n++] = (struct waited){.at = a->since,
+		.ticks = waited,
+		.times = (uint64_t)1 << c->log2,
+		.kind = c->wait,
+		.late = c->rank};
+}
+
+static inline void settle_arrival(
+	struct sync *s, struct closing *c, struct alike *same, struct untold *u)
 {
 	const struct arrival *a = closing_next(c);
 
 	if (!a)
 		return;
 	__builtin_prefetch(a + 1);
-	if (c->on && a->blocks && !a->traffic->conf->mpi_show_sync_time)
-		count_wait_for_one(c, a, untold);
-	else if (is_known(c->i))
-		count_wait(
-			s, c->i, a, rules[c->i->kind].whom(c->i, &c->i->awaited, a), false, untold);
-	arrival_let_go(a);
+	if (!same->track || a->track != same->track || a->node != same->node || !c->on ||
+		c->job != same->job) {
+		settle_first(s, c, a, same, u);
+		return;
+	}
+	same->n++;
+	settle_alike(c, a, u);
 }
 
 /* Ranks are mostly read one after the other, so the same one is at the same place in each. */
 static void settle(struct sync *s)
 {
 	_Alignas(64) struct closing all[SYNC_TOGETHER];
+	struct alike same = {.track = NULL};
 	struct untold untold;
 	uint32_t most = 0;
 
+	untold.node = NULL;
 	untold.n = 0;
 	for (uint32_t f = 0; f < s->n_complete; f++) {
 		all[f] = closing_of(s->complete[f]);
-		most = all[f].n > most ? all[f].n : most;
+		most = MAX(most, s->complete[f]->n);
 	}
 	for (uint32_t k = 0; k < most; k++)
 		for (uint32_t f = 0; f < s->n_complete; f++)
-			settle_arrival(s, &all[f], &untold);
+			settle_arrival(s, &all[f], &same, &untold);
+	alike_let_go(&same);
 	tell_all(&untold);
 	for (uint32_t f = 0; f < s->n_complete; f++)
 		instance_free(s, s->complete[f]);

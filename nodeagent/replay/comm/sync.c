@@ -320,7 +320,7 @@ static inline __attribute__((always_inline)) struct instance *come(
 		.enter = call->enter,
 		.since = m->since,
 		.until = m->until,
-		.activity = thread_activity_hold(m->activity),
+		.activity = call->track ? m->activity : thread_activity_hold(m->activity),
 		.rank = m->comm->rank,
 		.path = call->path,
 		.stack = call->stack,
@@ -513,6 +513,7 @@ static void move_arrivals(struct instance *i, struct traffic_track *l)
 		if (a->track != l)
 			continue;
 		a->track = NULL;
+		thread_activity_hold(a->activity);
 		l->n_arrived--;
 		a->node = a->node->counterpart;
 	}

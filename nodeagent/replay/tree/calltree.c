@@ -516,30 +516,31 @@ void calltree_wait_at(struct node *n, uint64_t at, uint64_t ticks, uint64_t time
  * each. */
 static double variance_of(const struct waited *w)
 {
-	return w->times == 1 ? 0.0
-			     : (double)w->times * (double)(w->times - 1) * (double)w->ticks *
-				       (double)w->ticks;
+	return (double)w->times * (double)(w->times - 1) * (double)w->ticks * (double)w->ticks;
 }
 
-/* With many ranks mostly all others of its kind. */
-static inline struct node_wait *row_of(struct node_waits *all, const struct waited *w)
-{
-	const struct node_wait like = {.kind = w->kind, .late = w->late};
-	struct node_wait *others = NULL;
-
-	if (all->index && !(all->index->some & bit_of(byte_of(&like))))
-		others = others_of(all, &like);
-	return others ? others : find_wait(all, &like);
-}
-
+/* With many ranks mostly all others of its kind, which are looked for once, or the same one as
+ * before. others: where they are, as long as no row is made, or NULL. */
 static void add_rows(struct node_waits *all, const struct waited *w, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct node_wait *row = row_of(all, &w[i]);
+	struct node_wait like = {.kind = UINT32_MAX}, *others = NULL, *row = NULL;
 
+	for (size_t i = 0; i < n; i++) {
+		const bool same_kind = like.kind == w[i].kind;
+
+		if (!same_kind || like.late != w[i].late) {
+			like.kind = w[i].kind;
+			like.late = w[i].late;
+			if (!same_kind || !others)
+				others = others_of(all, &like);
+			row = others && !(all->index->some & bit_of(byte_of(&like)))
+				      ? others
+				      : find_wait(all, &like);
+		}
 		row->calls += w[i].times;
 		row->ticks += w[i].times * w[i].ticks;
-		row->variance += variance_of(&w[i]);
+		if (w[i].times != 1)
+			row->variance += variance_of(&w[i]);
 	}
 }
 
@@ -554,7 +555,7 @@ void calltree_waits(struct node *n, const struct waited *w, size_t n_waits)
 		if (e && e->period)
 			period_add_waits(e->period, w, n_waits);
 		for (size_t i = 0; e && e->slices && i < n_waits; i++)
-			add_wait_slices(e->slices, w[i].at, w[i].ticks, w[i].times);
+			slices_add(e->slices, SLICE_WAIT, w[i].at, w[i].ticks, w[i].times);
 	}
 }
 

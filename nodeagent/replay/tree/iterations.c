@@ -270,10 +270,36 @@ void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
 	add_wait(all, at, ticks);
 }
 
+/* Ticks from the begin of run k to that of the next one, or to the end of the last call. */
+static inline uint64_t length_of(const struct iterations *all, size_t k, size_t n)
+{
+	const uint64_t end = k + 1 < n ? all->run[k + 1].since : all->until,
+		       length = end - all->run[k].since;
+
+	return (int64_t)length > 0 ? length : 0;
+}
+
+/* From the run on that was told of a wait last; add_wait() for those that are neither in the same
+ * run as the wait before nor in the next one. */
 void iterations_add_waits(struct iterations *all, const struct waited *w, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	const size_t runs = runs_of(all);
+	size_t k = all->waited < runs ? all->waited : 0;
+	uint64_t length = runs ? length_of(all, k, runs) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (k + 1 < runs && w[i].at - all->run[k].since >= length)
+			length = length_of(all, ++k, runs);
+		if (k < runs && w[i].at - all->run[k].since < length) {
+			all->run[k].wait_ticks += w[i].times * w[i].ticks;
+			continue;
+		}
+		all->waited = k;
 		add_wait(all, w[i].at, w[i].times * w[i].ticks);
+		k = all->waited < runs ? all->waited : 0;
+		length = runs ? length_of(all, k, runs) : 0;
+	}
+	all->waited = k;
 }
 
 void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ticks)
