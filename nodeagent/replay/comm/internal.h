@@ -53,16 +53,17 @@ struct comm {
 	bool is_local;		  /* ... and whether the process is one */
 	uint32_t arrives_next;	  /* at collective calls that are compared: the ticket after the
 				     greatest so far */
-	uint32_t called;  /* the ticket after that of the last collective call read; 0: none */
-	uint64_t left;	  /* when it has left the last of these, or of those on windows of
-			     it; 0: none */
-	uint32_t windows; /* made on it */
-	uint32_t parent;  /* number of the communicator it was made from, or 0 */
-	uint32_t told;	  /* its number in the listener, or 0 */
-	bool joins;	  /* ranks of two jobs may be in it: spawned.c */
-	bool link_told;	  /* to the listener */
-	bool awaits_root; /* spawns_await_port() was called */
-	uint64_t job;	  /* that its members are ranks of; 0: the process's own */
+	uint32_t plain_of; /* while sync.c counts local_of as this, sync-plain.c takes its calls */
+	uint32_t called;   /* the ticket after that of the last collective call read; 0: none */
+	uint64_t left;	   /* when it has left the last of these, or of those on windows of
+			      it; 0: none */
+	uint32_t windows;  /* made on it */
+	uint32_t parent;   /* number of the communicator it was made from, or 0 */
+	uint32_t told;	   /* its number in the listener, or 0 */
+	bool joins;	   /* ranks of two jobs may be in it: spawned.c */
+	bool link_told;	   /* to the listener */
+	bool awaits_root;  /* spawns_await_port() was called */
+	uint64_t job;	   /* that its members are ranks of; 0: the process's own */
 	char *name;
 	struct run *runs;
 	size_t n_runs, cap_runs;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The instances of collective calls, and the members that have come to each. sync.c takes the calls
- * and adds members; sync-waits.c keeps the instances and counts the waits of their members.
+ * The instances of collective calls, and the members that have come to each. sync-plain.c takes
+ * most calls and adds members, sync.c does so with the others; sync-waits.c keeps the instances and
+ * counts the waits of their members.
  */
 #ifndef VFTR_NODEAGENT_REPLAY_COMM_SYNC_INSTANCES_H
 #define VFTR_NODEAGENT_REPLAY_COMM_SYNC_INSTANCES_H
@@ -19,7 +20,9 @@ struct comm;
 struct elsewhere;
 struct longest;
 struct node;
+struct pending;
 struct sampling;
+struct sampling_count;
 struct sync_member;
 struct thread_activity;
 struct traffic;
@@ -144,12 +147,14 @@ struct sync {
 	uint32_t generation; /* of members[], from 1 */
 	struct instance *buckets[BUCKETS];
 	struct instance *oldest, *newest;
+	struct instance *expected;	       /* newer than that of the last arrival; or NULL */
 	struct match_pool instances, arrivals; /* the latter: struct arrivals */
 	size_t n_arrivals;
 	struct instance *complete[SYNC_TOGETHER]; /* whose waits sync_settle() counts */
 	uint32_t n_complete;
-	struct elsewhere *elsewhere; /* or NULL: sync_begin_elsewhere() */
-	struct sampling *sampling;   /* or NULL: sync_begin_sampling() */
+	struct elsewhere *elsewhere;   /* or NULL: sync_begin_elsewhere() */
+	struct sampling *sampling;     /* or NULL: sync_begin_sampling() */
+	struct sampling_count *counts; /* of that */
 	struct causes *causes;
 	struct longest *longest;
 	struct window_locks *window_locks;
@@ -221,6 +226,9 @@ static inline __attribute__((always_inline)) void instance_await(
 		i->first_since = since;
 }
 
+/* sync_arrive() of any call. */
+void sync_arrive_any(
+	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until);
 /*
  * Counts the waits of an instance's members, at once or by sync_settle(), and drops it. Waits for a
  * group without a member on this node are not known.

@@ -45,6 +45,7 @@ struct purpose instance_purpose(uint32_t function)
 static void instance_unlink(struct sync *s, struct instance *i)
 {
 	*place_of(s, i->id, i->ticket) = i->next;
+	s->expected = s->expected == i ? i->newer : s->expected;
 	*(i->older ? &i->older->newer : &s->oldest) = i->newer;
 	*(i->newer ? &i->newer->older : &s->newest) = i->older;
 	comm_drop(i->traffic, i->comm);
@@ -117,8 +118,11 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 
 void instance_add_block(struct sync *s, struct instance *i)
 {
-	struct arrivals *b = match_pool_take_any(&s->arrivals);
+	struct arrivals *b = match_pool_take_any(&s->arrivals), *vacant = s->arrivals.vacant;
 
+	__builtin_prefetch(vacant, 1);
+	if (vacant)
+		__builtin_prefetch(vacant->at, 1);
 	b->next = NULL;
 	*(i->n == FEW ? &i->blocks : &i->last_block->next) = b;
 	i->last_block = b;

@@ -34,6 +34,7 @@ void sync_begin_elsewhere(struct sync *s, size_t bytes_max)
 {
 	if (!s->elsewhere)
 		s->elsewhere = elsewhere_new(bytes_max);
+	s->generation++; /* which communicators are plain is to be looked at again */
 	causes_begin_elsewhere(s->causes);
 	window_locks_begin_elsewhere(s->window_locks);
 }
@@ -47,8 +48,11 @@ void sync_begin_sampling(struct sync *s, struct clocks *clocks)
 {
 	const char *per_s = getenv("VFTR_TEST_ARRIVALS");
 
-	if (!s->sampling)
-		s->sampling = sampling_new(clocks, per_s ? strtod(per_s, NULL) : SAMPLING_PER_S);
+	if (s->sampling)
+		return;
+	s->sampling = sampling_new(clocks, per_s ? strtod(per_s, NULL) : SAMPLING_PER_S);
+	s->counts = sampling_counts(s->sampling);
+	s->generation++; /* as above */
 }
 
 struct sampling *sync_sampling(struct sync *s)
@@ -371,7 +375,6 @@ static bool is_skipped(
 	struct sync *s, const struct traffic *t, const struct pending *p, uint32_t *log2)
 {
 	struct comm *c = p->comm;
-	struct sampling_count *count;
 	bool skipped;
 
 	if (!c->sampled)
@@ -383,14 +386,23 @@ static bool is_skipped(
 	if (s->elsewhere && has_members_elsewhere(c)) {
 		c->sampled->skipped += skipped;
 	} else {
-		count = &sampling_counts(s->sampling)[*log2];
-		count->all++;
-		count->compared += !skipped;
+		s->counts[*log2].all++;
+		s->counts[*log2].compared += !skipped;
 	}
 	return skipped;
 }
 
-void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
+/* Whether sync-plain.c may take the next ones. */
+static void find_plain(const struct sync *s, struct comm *c, const struct conf *conf)
+{
+	if (c->local_of == s->generation && c->is_local && c->local > 1 && !c->joins &&
+		!c->remote_size && conf->mpi_waits && !conf->mpi_show_sync_time &&
+		!(s->elsewhere && has_members_elsewhere(c)) && (!s->sampling || c->sampled))
+		c->plain_of = s->generation;
+}
+
+void sync_arrive_any(
+	struct sync *s, struct traffic_track *l, const struct pending *p, uint64_t until)
 {
 	struct comm *c = p->comm;
 	uint32_t log2 = 0;
@@ -412,6 +424,7 @@ void sync_arrive(struct sync *s, struct traffic_track *l, const struct pending *
 			.activity = l->activity,
 			.log2 = log2,
 			.next = &c->arrives_next});
+	find_plain(s, c, l->traffic->conf);
 }
 
 /* Calls by which all ranks of a window meet. */

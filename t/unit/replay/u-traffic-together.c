@@ -7,6 +7,7 @@
 #define SYNC_AT_ONCE  0u
 #define SYNC_TOGETHER 5u
 #include "nodeagent/replay/comm/sync.c"
+#include "nodeagent/replay/comm/sync-plain.c"
 #include "nodeagent/replay/comm/sync-waits.c"
 
 #include "t/unit/replay/u-traffic-sync.c"
