@@ -12,19 +12,20 @@
 #define MATCH_POOL_LINE	 64
 
 struct match_pool {
-	size_t bytes; /* of a structure */
-	void *vacant; /* the first word of each points to the next */
+	size_t bytes;	  /* of a structure */
+	size_t per_chunk; /* structures; 0: MATCH_POOL_CHUNK */
+	void *vacant;	  /* the first word of each points to the next */
 	void **chunks;
 	size_t n_chunks, cap_chunks;
 	size_t used;
 };
 
-/* Each begins a cache line, if its size is one of some lines. */
-static inline void *match_pool_chunk(const struct match_pool *p)
+/* n structures: each begins a cache line, if its size is one of some lines. */
+static inline void *match_pool_chunk(const struct match_pool *p, size_t n)
 {
 	void *chunk;
 
-	if (posix_memalign(&chunk, MATCH_POOL_LINE, MATCH_POOL_CHUNK * p->bytes))
+	if (posix_memalign(&chunk, MATCH_POOL_LINE, n * p->bytes))
 		die(125, "out of memory");
 	return chunk;
 }
@@ -35,10 +36,11 @@ static inline void *match_pool_take_any(struct match_pool *p)
 	void *one;
 
 	if (!p->vacant) {
-		char *chunk = match_pool_chunk(p);
+		const size_t n = p->per_chunk ? p->per_chunk : MATCH_POOL_CHUNK;
+		char *chunk = match_pool_chunk(p, n);
 
 		*LIST_ADD(p, chunks) = chunk;
-		for (size_t i = MATCH_POOL_CHUNK; i-- > 0;) {
+		for (size_t i = n; i-- > 0;) {
 			memcpy(chunk + i * p->bytes, &p->vacant, sizeof(void *));
 			p->vacant = chunk + i * p->bytes;
 		}

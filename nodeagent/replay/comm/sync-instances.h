@@ -29,8 +29,10 @@ struct traffic;
 struct traffic_track;
 
 #define BUCKETS	 65536u
+#define GROUPS	 64u
 #define FEW	 2u  /* arrivals for which an instance has room */
-#define MANY	 16u /* further ones for which there is room in a block */
+#define MANY	 4u  /* further ones of each instance for which there is room in a block */
+#define SIDE	 16u /* instances side by side in a block */
 #define PAIR_IDS 2u  /* the ids of pairs, among hashes of windows' ids */
 #define SIDE_IDS 3u  /* those of groups of intercommunicators, among hashes of theirs */
 
@@ -63,11 +65,21 @@ struct arrival {
 
 _Static_assert(sizeof(struct arrival) == 64, "one cache line");
 
-/* A block of arrivals of one instance. */
+/*
+ * Instances of a communicator that were made one after the other, and in a column each the arrivals
+ * that are not the first FEW of these. A rank mostly comes to all of them before the next one does,
+ * and is counted so: its arrivals are side by side.
+ */
 struct arrivals {
 	struct arrivals *next;
 	uint64_t unused[7];
-	struct arrival at[MANY];
+	struct arrival at[MANY][SIDE];
+};
+
+struct instance_group {
+	uint64_t id;		/* as that of its instances */
+	uint32_t n, n_open;	/* instances: that were ever in it, and that are */
+	struct arrivals *first; /* or NULL */
 };
 
 /* The arrivals that members of an instance wait for; NULL: none on this node. */
@@ -86,7 +98,7 @@ struct instance {
 	bool of_pair;			/* of one_awaited and one_waiting; else of all members */
 	bool two_groups;		/* of an intercommunicator */
 	struct comm *comm;		/* of the first that came, and held there */
-	struct arrivals *last_block;	/* of those that are not in few[] */
+	struct arrival *column;		/* its one in the last block; n > FEW */
 	uint64_t since[2], first_since; /* of awaited.last, and of the first of all */
 
 	struct awaited awaited;
@@ -99,7 +111,9 @@ struct instance {
 	struct arrival few[FEW]; /* the first ones */
 
 	/* not set where they say nothing */
-	struct arrivals *blocks;	  /* n > FEW */
+	struct instance_group *beside;	  /* n > FEW, as is the next one */
+	struct arrivals *last_block;	  /* that it has arrivals in */
+	uint32_t number;		  /* of its column */
 	const struct arrival *last_below; /* kinds by rank: of the ranks below the one looked at */
 	uint32_t group; /* two_groups: the world rank of the first one's first member */
 	uint32_t one_awaited, one_waiting; /* of_pair: ranks in comm */
@@ -130,8 +144,8 @@ static inline struct arrival *arrival_next(struct instance *i, struct arrival_wa
 	if (n < FEW)
 		return &i->few[n];
 	if (!at)
-		w->block = n == FEW ? i->blocks : w->block->next;
-	return &w->block->at[at];
+		w->block = n == FEW ? i->beside->first : w->block->next;
+	return &w->block->at[at][i->number];
 }
 
 /* How the members of a call wait for each other. */
@@ -147,8 +161,9 @@ struct sync {
 	uint32_t generation; /* of members[], from 1 */
 	struct instance *buckets[BUCKETS];
 	struct instance *oldest, *newest;
-	struct instance *expected;	       /* newer than that of the last arrival; or NULL */
-	struct match_pool instances, arrivals; /* the latter: struct arrivals */
+	struct instance *expected; /* newer than that of the last arrival; or NULL */
+	struct match_pool instances, arrivals, groups; /* arrivals: struct arrivals */
+	struct instance_group *last_groups[GROUPS];    /* by id: the one that has room, or NULL */
 	size_t n_arrivals;
 	struct instance *complete[SYNC_TOGETHER]; /* whose waits sync_settle() counts */
 	uint32_t n_complete;
@@ -196,18 +211,26 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 struct purpose instance_purpose(uint32_t function);
 /* Drops an instance without counting its waits. */
 void instance_drop(struct sync *s, struct instance *i);
+/* Where the next arrival comes, unless that makes room by instance_add_block(). */
+static inline struct arrival *instance_place(struct instance *i)
+{
+	const uint32_t n = i->n;
+
+	return n < FEW ? &i->few[n] : i->column + (n - FEW) % MANY * SIDE;
+}
 /* Room for MANY that are not among the first FEW of the instance. */
 void instance_add_block(struct sync *s, struct instance *i);
 /* An arrival of any content. */
 static inline struct arrival *instance_add_arrival(struct sync *s, struct instance *i)
 {
-	const uint32_t n = i->n, at = (n - FEW) % MANY;
+	struct arrival *a;
 
-	if (n >= FEW && !at)
+	if (i->n >= FEW && !((i->n - FEW) % MANY))
 		instance_add_block(s, i);
+	a = instance_place(i);
 	i->n++;
 	s->n_arrivals++;
-	return n < FEW ? &i->few[n] : &i->last_block->at[at];
+	return a;
 }
 /*
  * Notes arrival a as one that others may wait for. The other parameters are its members; *a is not

@@ -44,14 +44,12 @@ static inline struct instance *find_instance(struct sync *s, uint64_t id, uint32
 /* What the next arrivals need is in no cache, and is to be there when they come. */
 static inline void fetch_next(struct sync *s, const struct instance *i)
 {
-	const struct instance *next = i->newer;
+	struct instance *next = i->newer;
 
-	s->expected = i->newer;
+	s->expected = next;
 	if (!next)
 		return;
-	__builtin_prefetch(
-		next->n < FEW ? &next->few[next->n] : &next->last_block->at[(next->n - FEW) % MANY],
-		1);
+	__builtin_prefetch(instance_place(next), 1);
 	if (next->newer)
 		fetch_instance(next->newer);
 }

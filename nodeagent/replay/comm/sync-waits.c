@@ -51,13 +51,29 @@ static void instance_unlink(struct sync *s, struct instance *i)
 	comm_drop(i->traffic, i->comm);
 }
 
-static void instance_free(struct sync *s, struct instance *i)
+static struct instance_group **group_place(struct sync *s, uint64_t id)
 {
-	s->n_arrivals -= i->n;
-	for (struct arrivals *b = i->n > FEW ? i->blocks : NULL, *next; b; b = next) {
+	return &s->last_groups[(id * 0x9e3779b97f4a7c15u >> 32) % GROUPS];
+}
+
+static void group_free(struct sync *s, struct instance_group *g)
+{
+	struct instance_group **last = group_place(s, g->id);
+
+	if (*last == g)
+		*last = NULL;
+	for (struct arrivals *b = g->first, *next; b; b = next) {
 		next = b->next;
 		match_pool_give(&s->arrivals, b);
 	}
+	match_pool_give(&s->groups, g);
+}
+
+static void instance_free(struct sync *s, struct instance *i)
+{
+	s->n_arrivals -= i->n;
+	if (i->n > FEW && !--i->beside->n_open)
+		group_free(s, i->beside);
 	match_pool_give(&s->instances, i);
 }
 
@@ -102,7 +118,8 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 	struct instance *i;
 
 	while (s->oldest &&
-		(s->instances.used >= SYNC_OPEN_MAX || s->n_arrivals >= SYNC_ARRIVALS_MAX)) {
+		(s->instances.used >= SYNC_OPEN_MAX || s->n_arrivals >= SYNC_ARRIVALS_MAX ||
+			s->arrivals.used >= SYNC_BLOCKS_MAX)) {
 		s->dropped += s->oldest->n;
 		instance_drop(s, s->oldest);
 	}
@@ -116,16 +133,33 @@ struct instance *instance_add(struct sync *s, struct traffic *t, struct comm *co
 	return i;
 }
 
+/* The next one of its communicator comes beside it. */
+static void join_group(struct sync *s, struct instance *i)
+{
+	struct instance_group **last = group_place(s, i->id);
+
+	if (!*last || (*last)->id != i->id || (*last)->n == SIDE) {
+		*last = match_pool_take(&s->groups);
+		(*last)->id = i->id;
+	}
+	i->beside = *last;
+	i->number = i->beside->n++;
+	i->beside->n_open++;
+}
+
 void instance_add_block(struct sync *s, struct instance *i)
 {
-	struct arrivals *b = match_pool_take_any(&s->arrivals), *vacant = s->arrivals.vacant;
+	struct arrivals **b;
 
-	__builtin_prefetch(vacant, 1);
-	if (vacant)
-		__builtin_prefetch(vacant->at, 1);
-	b->next = NULL;
-	*(i->n == FEW ? &i->blocks : &i->last_block->next) = b;
-	i->last_block = b;
+	if (i->n == FEW)
+		join_group(s, i);
+	b = i->n == FEW ? &i->beside->first : &i->last_block->next;
+	if (!*b) {
+		*b = match_pool_take_any(&s->arrivals);
+		(*b)->next = NULL;
+	}
+	i->last_block = *b;
+	i->column = &i->last_block->at[0][i->number];
 }
 
 /* ---- whom a member waits for ------------------------------------------------------------- */
@@ -591,7 +625,7 @@ struct closing {
 	struct instance *i;
 	const struct arrival *on; /* NULL: as its rule says */
 	uint64_t since, job;	  /* of `on', as rank */
-	struct arrivals *block;	  /* of `next', if that is in one */
+	struct arrivals *block;	  /* of `next'; NULL: that is among the first FEW */
 	const struct arrival *next;
 	uint32_t rank, here, more; /* here, more: members from `next' on, and in blocks behind */
 	uint8_t wait, log2;
@@ -620,16 +654,20 @@ static struct closing closing_of(struct instance *i)
 /* As arrival_next(). */
 static inline const struct arrival *closing_next(struct closing *c)
 {
+	const struct arrival *a;
+
 	if (!c->here) {
 		if (!c->more)
 			return NULL;
-		c->block = c->block ? c->block->next : c->i->blocks;
-		c->next = c->block->at;
+		c->block = c->block ? c->block->next : c->i->beside->first;
+		c->next = &c->block->at[0][c->i->number];
 		c->here = MIN(c->more, MANY);
 		c->more -= c->here;
 	}
 	c->here--;
-	return c->next++;
+	a = c->next;
+	c->next += c->block ? SIDE : 1;
+	return a;
 }
 
 /* Arrivals of one thread at one node, which are mostly looked at one after the other: only of the
@@ -690,7 +728,7 @@ static inline void settle_arrival(
 
 	if (!a)
 		return;
-	__builtin_prefetch(a + 1);
+	__builtin_prefetch(c->next);
 	if (!same->track || a->track != same->track || a->node != same->node || !c->on ||
 		c->job != same->job) {
 		settle_first(s, c, a, same, u);

@@ -15,6 +15,7 @@
 
 /* What finding a rank among the members costs, in looks at a run of a communicator. */
 #define SEARCH_COSTS 8u
+#define SYNC_CHUNK   16u /* blocks of arrivals for which memory is taken at once */
 
 struct sync *sync_new(void)
 {
@@ -23,6 +24,8 @@ struct sync *sync_new(void)
 	s->generation = 1;
 	s->instances.bytes = sizeof(struct instance);
 	s->arrivals.bytes = sizeof(struct arrivals);
+	s->arrivals.per_chunk = SYNC_CHUNK;
+	s->groups.bytes = sizeof(struct instance_group);
 	s->causes = causes_new();
 	s->longest = longest_new(traffic_count_longest);
 	s->window_locks = window_locks_new(s->longest, s->causes);
@@ -105,6 +108,7 @@ void sync_free(struct sync *s)
 		instance_drop(s, s->oldest);
 	match_pool_free(&s->instances);
 	match_pool_free(&s->arrivals);
+	match_pool_free(&s->groups);
 	elsewhere_free(s->elsewhere);
 	causes_free(s->causes);
 	longest_free(s->longest);

@@ -54,6 +54,7 @@ struct window_locks;
 #ifndef SYNC_ARRIVALS_MAX
 #define SYNC_ARRIVALS_MAX (1u << 19) /* of all instances, in at most 92 MB; then the same */
 #endif
+#define SYNC_BLOCKS_MAX (SYNC_ARRIVALS_MAX / 32) /* of 64 arrivals, as not all have so many */
 
 /* A rank that lives on this node. */
 struct sync_member {
