@@ -21,6 +21,12 @@ struct callee {
 	uint64_t usual; /* ticks, without what it was named for: they are those of other calls */
 };
 
+/* Of a run, apart from the rest: waits are told later, of many runs at once, when that is in no
+ * cache any more. */
+struct begin {
+	uint64_t since, wait_ticks;
+};
+
 struct iterations {
 	uint64_t first; /* when the first call began */
 	uint64_t until; /* when the last one ended */
@@ -34,8 +40,9 @@ struct iterations {
 	bool compared;	     /* callees that are seen from now on are called for the first time */
 	uint64_t last[ITERATION_LAST]; /* ticks of call i: at i modulo its size */
 	unsigned shift;
-	size_t cap, waited; /* waited: the run that was told of a wait last, or any */
-	struct iteration_run *run;
+	size_t cap, waited;	   /* waited: the run that was told of a wait last, or any */
+	struct iteration_run *run; /* without since and wait_ticks: iterations_run() */
+	struct begin *begin;	   /* of these */
 	struct outliers *outliers; /* NULL: nobody has asked */
 };
 
@@ -49,6 +56,7 @@ void iterations_free(struct iterations *all)
 	if (!all)
 		return;
 	free(all->run);
+	free(all->begin);
 	free(all->outliers);
 	free(all);
 }
@@ -57,7 +65,6 @@ static void add_run(struct iteration_run *to, const struct iteration_run *from)
 {
 	to->ticks += from->ticks;
 	to->mpi_ticks += from->mpi_ticks;
-	to->wait_ticks += from->wait_ticks;
 	off_time_add(&to->off, from->off);
 	if (from->least < to->least)
 		to->least = from->least;
@@ -74,11 +81,14 @@ static void halve_runs(struct iterations *all)
 	for (size_t i = 0; i < all->cap / 2; i++) {
 		all->run[i] = all->run[2 * i];
 		add_run(&all->run[i], &all->run[2 * i + 1]);
+		all->begin[i] = all->begin[2 * i];
+		all->begin[i].wait_ticks += all->begin[2 * i + 1].wait_ticks;
 	}
 	all->shift++;
 }
 
-static struct iteration_run *last_run(struct iterations *all)
+/* The index of the last one. */
+static inline size_t last_run(struct iterations *all)
 {
 	size_t i = all->n >> all->shift;
 
@@ -88,8 +98,9 @@ static struct iteration_run *last_run(struct iterations *all)
 	} else if (i == all->cap) {
 		all->cap = all->cap ? 2 * all->cap : 16;
 		all->run = xrealloc(all->run, all->cap * sizeof(*all->run));
+		all->begin = xrealloc(all->begin, all->cap * sizeof(*all->begin));
 	}
-	return &all->run[i];
+	return i;
 }
 
 /* Calls that are short, or rare among others, are not those of a main loop. */
@@ -150,13 +161,11 @@ static inline uint64_t at_least_0(uint64_t ns)
 
 /* Each member is set: most calls have a run of their own. */
 static inline __attribute__((always_inline)) void set_run(
-	struct iteration_run *run, struct iterations *all, uint64_t since, uint64_t took)
+	struct iteration_run *run, struct iterations *all, uint64_t took)
 {
 	run->ticks = run->least = run->most = took;
 	run->mpi_ticks = run->most_mpi = all->open_mpi < took ? all->open_mpi : took;
 	run->most_at = all->n;
-	run->since = since;
-	run->wait_ticks = all->open_wait;
 	run->off = (struct off_time){
 		at_least_0(all->open_off.ns), at_least_0(all->open_off.queued_ns)};
 	run->most_key = all->compares ? compare_callees(all, took) : 0;
@@ -165,13 +174,16 @@ static inline __attribute__((always_inline)) void set_run(
 bool iterations_add(struct iterations *all, uint64_t since, uint64_t now, uint64_t least)
 {
 	const uint64_t took = now > since ? now - since : 0;
-	struct iteration_run *run = last_run(all), one;
+	const size_t last = last_run(all);
+	struct iteration_run one;
 
 	if (all->n & (((uint64_t)1 << all->shift) - 1)) {
-		set_run(&one, all, since, took);
-		add_run(run, &one);
+		set_run(&one, all, took);
+		add_run(&all->run[last], &one);
+		all->begin[last].wait_ticks += all->open_wait;
 	} else {
-		set_run(run, all, since, took);
+		set_run(&all->run[last], all, took);
+		all->begin[last] = (struct begin){since, all->open_wait};
 	}
 	if (!all->n)
 		all->first = since;
@@ -240,21 +252,21 @@ static inline size_t runs_of(const struct iterations *all)
 /* Waits are told in the order of time, mostly. */
 static bool is_at(const struct iterations *all, size_t i, size_t n, uint64_t at)
 {
-	return i < n && (int64_t)(at - all->run[i].since) >= 0 &&
-	       (i + 1 == n || (int64_t)(at - all->run[i + 1].since) < 0);
+	return i < n && (int64_t)(at - all->begin[i].since) >= 0 &&
+	       (i + 1 == n || (int64_t)(at - all->begin[i + 1].since) < 0);
 }
 
 /* The last run that began by then. */
-static inline struct iteration_run *run_at(struct iterations *all, uint64_t at)
+static inline struct begin *run_at(struct iterations *all, uint64_t at)
 {
 	const size_t n = runs_of(all);
 
 	if (is_at(all, all->waited, n, at))
-		return &all->run[all->waited];
+		return &all->begin[all->waited];
 	if (is_at(all, all->waited + 1, n, at))
-		return &all->run[++all->waited];
-	all->waited = LOWER_BOUND(i, 1, n, (int64_t)(at - all->run[i].since) >= 0) - 1;
-	return &all->run[all->waited];
+		return &all->begin[++all->waited];
+	all->waited = LOWER_BOUND(i, 1, n, (int64_t)(at - all->begin[i].since) >= 0) - 1;
+	return &all->begin[all->waited];
 }
 
 static inline void add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
@@ -273,8 +285,8 @@ void iterations_add_wait(struct iterations *all, uint64_t at, uint64_t ticks)
 /* Ticks from the begin of run k to that of the next one, or to the end of the last call. */
 static inline uint64_t length_of(const struct iterations *all, size_t k, size_t n)
 {
-	const uint64_t end = k + 1 < n ? all->run[k + 1].since : all->until,
-		       length = end - all->run[k].since;
+	const uint64_t end = k + 1 < n ? all->begin[k + 1].since : all->until,
+		       length = end - all->begin[k].since;
 
 	return (int64_t)length > 0 ? length : 0;
 }
@@ -288,10 +300,10 @@ void iterations_add_waits(struct iterations *all, const struct waited *w, size_t
 	uint64_t length = runs ? length_of(all, k, runs) : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (k + 1 < runs && w[i].at - all->run[k].since >= length)
+		if (k + 1 < runs && w[i].at - all->begin[k].since >= length)
 			length = length_of(all, ++k, runs);
-		if (k < runs && w[i].at - all->run[k].since < length) {
-			all->run[k].wait_ticks += w[i].times * w[i].ticks;
+		if (k < runs && w[i].at - all->begin[k].since < length) {
+			all->begin[k].wait_ticks += w[i].times * w[i].ticks;
 			continue;
 		}
 		all->waited = k;
@@ -305,13 +317,13 @@ void iterations_add_waits(struct iterations *all, const struct waited *w, size_t
 void iterations_begin_at(struct iterations *all, uint64_t since, uint64_t mpi_ticks)
 {
 	struct iteration_run *run = all->run;
-	const uint64_t end = all->n > 1 ? run[1].since : all->until,
+	const uint64_t end = all->n > 1 ? all->begin[1].since : all->until,
 		       took = end > since ? end - since : 0;
 
 	if (!all->n || all->shift)
 		return;
 	all->ticks += took - run->ticks;
-	all->first = run->since = since;
+	all->first = all->begin->since = since;
 	run->ticks = run->least = run->most = took;
 	run->mpi_ticks += mpi_ticks;
 	if (run->mpi_ticks > took)
@@ -327,9 +339,10 @@ void iterations_drop_first(struct iterations *all)
 	all->n--;
 	all->n_compared -= all->n_compared > 0;
 	memmove(all->run, all->run + 1, all->n * sizeof(*all->run));
+	memmove(all->begin, all->begin + 1, all->n * sizeof(*all->begin));
 	for (size_t i = 0; i < all->n; i++)
 		all->run[i].most_at = i;
-	all->first = all->run->since;
+	all->first = all->begin->since;
 	for (uint64_t i = 0; i < all->n && i < ITERATION_LAST; i++)
 		all->last[(all->n - 1 - i) % ITERATION_LAST] = all->run[all->n - 1 - i].ticks;
 }
@@ -373,7 +386,11 @@ size_t iterations_runs(const struct iterations *all)
 
 const struct iteration_run *iterations_run(const struct iterations *all, size_t i)
 {
-	return (uint64_t)i << all->shift < all->n ? &all->run[i] : NULL;
+	if ((uint64_t)i << all->shift >= all->n)
+		return NULL;
+	all->run[i].since = all->begin[i].since;
+	all->run[i].wait_ticks = all->begin[i].wait_ticks;
+	return &all->run[i];
 }
 
 bool iterations_is_slow(struct iterations *all, uint64_t took, uint64_t least, uint64_t *usual)
