@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/user-value.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/places.h"
@@ -221,6 +222,73 @@ static void make_ranks(struct profile *p, const struct job_shape *s, int node, s
 		.processes = s->ranks};
 }
 
+static void make_gpu(struct profile *p, struct dice *d, uint32_t rank)
+{
+	struct profile_gpu_device *g = profile_add(p, PROFILE_GPU_DEVICES);
+
+	*g = (struct profile_gpu_device){.uuid = {mixed(rank, 0), rank},
+		.rank = rank,
+		.processes = 1,
+		.calls = throw_dice(d, 1000),
+		.busy_ns = throw_dice(d, 1u << 30),
+		.name = xstrdup("a GPU")};
+	g->kernel_ns = g->sum_ns = g->busy_ns / 2;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_gpu_stream *s = profile_add(p, PROFILE_GPU_STREAMS);
+
+		*s = (struct profile_gpu_stream){.rank = rank,
+			.context = i ? 1 : PROFILE_NONE,
+			.stream = i ? 6 + i : PROFILE_NONE,
+			.calls = throw_dice(d, 1000),
+			.busy_ns = throw_dice(d, 1u << 30),
+			.bytes = throw_dice(d, 1u << 30),
+			.span_ns = 1u << 30};
+		s->kernel_ns = s->busy_ns / 2;
+	}
+}
+
+static void make_counters(struct profile *p, struct dice *d, uint32_t rank)
+{
+	struct profile_user_counter *c;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const double real = 1e-9 * throw_dice(d, 1u << 30);
+		const uint64_t whole = throw_dice(d, 1u << 30);
+
+		c = profile_add(p, PROFILE_USER_COUNTERS);
+		*c = (struct profile_user_counter){.rank = rank,
+			.real = i,
+			.values = 1,
+			.last_ns = whole,
+			.sum = user_value_bits(i ? real : (double)whole),
+			.name = xstrdup(i ? "residual\n" : "cells\n1")};
+		c->min = c->max = c->last = i ? user_value_bits(real) : whole;
+	}
+}
+
+static void make_by_rank(struct profile *p, const struct job_shape *s, int node, struct dice *d)
+{
+	for (uint32_t i = 0; i < s->ranks; i++) {
+		const uint32_t rank = node_rank(s, node, i);
+		struct profile_memory_rank *m = profile_add(p, PROFILE_MEMORY_RANKS);
+		struct profile_comm *c = profile_add(p, PROFILE_COMMS);
+
+		*m = (struct profile_memory_rank){.rank = rank, .processes = 1};
+		m->peak_bytes = throw_dice(d, 1u << 30);
+		m->live_bytes = m->peak_bytes / 100;
+		m->bytes = 2 * m->peak_bytes;
+		*c = (struct profile_comm){.id = mixed(rank, 1), .size = 1, .ranks = 1};
+		c->collectives = throw_dice(d, 1000);
+		c->collective_ns = throw_dice(d, 1u << 30);
+		make_gpu(p, d, rank);
+		make_counters(p, d, rank);
+	}
+	profile_combine(p, PROFILE_COMMS);
+	profile_combine(p, PROFILE_GPU_DEVICES);
+	profile_combine(p, PROFILE_GPU_STREAMS);
+	profile_combine(p, PROFILE_USER_COUNTERS);
+}
+
 /* Half of the call paths have next to no time, the same ones on all nodes: profile/prune.h. */
 static void make_short(struct profile *p)
 {
@@ -255,6 +323,8 @@ struct profile *node_profile(const struct job_shape *s, int node)
 	make_stacks(p, s, node, &dice);
 	make_messages(p, &dice);
 	make_ranks(p, s, node, &dice);
+	if (s->by_rank)
+		make_by_rank(p, s, node, &dice);
 	if (s->traffic != SHAPE_NONE)
 		make_pairs(p, s, node);
 	return p;

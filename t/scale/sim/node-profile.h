@@ -27,6 +27,9 @@ struct job_shape {
 	uint32_t own;	 /* ... of these */
 	enum traffic_shape traffic;
 	bool cyclic; /* rank r is on node r modulo n; else ranks come in blocks. Not of dice */
+	/* memory, two counters, a GPU with two streams, and MPI_COMM_SELF of each rank. Not of dice
+	 */
+	bool by_rank;
 };
 
 /* Rank k of a node, of those that it has, and whether it has this one. */

@@ -16,7 +16,7 @@
 
 static struct settings {
 	double ranks, stacks, own, latency_us, gbit, cost_us, cpu, delayed, delay_s, notice_s,
-		rootless;
+		rootless, by_rank;
 	double delayed_from_s, seed, deadline_s, skew_s, deaths, check, wrong, runs, at, prune;
 	const char *shape, *placement, *write;
 } set = {
@@ -47,6 +47,7 @@ static const struct {
 	{"own", &set.own, NULL},	       /* ... percent that no other node has */
 	{"shape", NULL, &set.shape},	       /* none, halo, all or dice: node-profile.h */
 	{"placement", NULL, &set.placement},   /* of ranks: block or cyclic */
+	{"by_rank", &set.by_rank, NULL},       /* 1: more lists have rows for each rank */
 	{"latency_us", &set.latency_us, NULL}, /* of a message */
 	{"gbit", &set.gbit, NULL},	       /* of each node's link, in a second */
 	{"cost_us", &set.cost_us, NULL},       /* of sending or receiving a message */
@@ -113,7 +114,8 @@ static struct job job_of(int n, uint64_t seed)
 			.ranks = (uint32_t)set.ranks,
 			.stacks = (uint32_t)set.stacks,
 			.own = (uint32_t)(set.stacks * set.own / 100),
-			.cyclic = !strcmp(set.placement, "cyclic")},
+			.cyclic = !strcmp(set.placement, "cyclic"),
+			.by_rank = set.by_rank > 0},
 		.deadline_s = set.deadline_s,
 		.skew_s = set.skew_s,
 		.deaths = (int)set.deaths,
