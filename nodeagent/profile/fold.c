@@ -372,3 +372,11 @@ FOLD(rank_time)
 	else if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
 		*to = *from;
 }
+
+/* Of two entries of one key: sums have no entry for each rank, so that no one is counted once. */
+#define FOLD_OTHERS(to, from) ((to)->others += (to)->others || (from)->others)
+
+FOLD(memory_rank)
+{
+	FOLD_OTHERS(to, from);
+}

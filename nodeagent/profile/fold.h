@@ -29,6 +29,7 @@ void fold_source(void *to, const void *from);
 void fold_start(void *to, const void *from);
 void fold_iteration(void *x, const void *y);
 void fold_rank_time(void *to, const void *from);
+void fold_memory_rank(void *to, const void *from);
 
 /* Times of different ranks of one node: sums, see profile_rank_time.others. */
 struct profile_rank_time;

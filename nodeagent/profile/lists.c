@@ -160,6 +160,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	profile_files_limit(a, PROFILE_FILES_MAX);
 	places_join(a);
 	profile_rank_times_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
+	profile_memory_ranks_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
 /* ---- renumbering --------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ struct profile_clock {
 
 #define PROFILE_PAIRS_MAX     (1u << 18) /* if there are more, ranks are grouped: pair_ranks ... */
 #define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
-#define PROFILE_RANKS_MAX     (1u << 14) /* ranks with times of their own in rank_times[] ... */
+#define PROFILE_RANKS_MAX     (1u << 14) /* ranks with rows of their own in rank_times[] ... */
 #define PROFILE_EXTREMES      128  /* ... of more, these with the most and the least of a measure */
 #define PROFILE_DEAD_MAX      4096 /* entries of dead[]; of more processes the lowest ranks */
 #define PROFILE_ENDS_MAX      (1u << 14) /* entries of ends[]; of more ... */

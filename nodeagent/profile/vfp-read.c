@@ -101,7 +101,7 @@ static size_t least_bytes(size_t list)
 		{PROFILE_PROCESSES, 3}, {PROFILE_EACH, 2}, {PROFILE_THREAD_PAIRS, 1},
 		{PROFILE_AGENTS, 6}, {PROFILE_COMPARED, 2}, {PROFILE_WAITS, 3}, {PROFILE_OPENMP, 5},
 		{PROFILE_SWITCHED, 1}, {PROFILE_RANK_RANGES, 1}, {PROFILE_ITERATIONS, 7},
-		{PROFILE_STARTS, 1}, {PROFILE_RANK_TIMES, 1}};
+		{PROFILE_STARTS, 1}, {PROFILE_RANK_TIMES, 1}, {PROFILE_MEMORY_RANKS, 1}};
 	size_t bytes = vfp_record_bytes(&profile_schema[list]);
 
 	for (size_t i = 0; i < ARRAY_SIZE(added); i++)

@@ -542,10 +542,12 @@ void columns_json(struct json *j, const struct report *r, const struct list *l)
 	json_array(j, l->json);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t k = order ? order[i] : i;
+		const struct row row = {.r = r, .at = first + k * l->size, .index = k};
 
 		if (l->ahead && i + AHEAD < n)
 			l->ahead(r, order ? order[i + AHEAD] : i + AHEAD);
-		columns_object(j, l, &(struct row){.r = r, .at = first + k * l->size, .index = k});
+		if (!l->json_shown || l->shown(&row))
+			columns_object(j, l, &row);
 	}
 	json_close(j);
 	free(order);

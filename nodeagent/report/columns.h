@@ -130,6 +130,7 @@ struct list {
 	/* order in JSON, indices of all records, which are freed; or NULL: that of the list */
 	uint32_t *(*json_order)(const struct report *r);
 	bool (*shown)(const struct row *row); /* true: the log has the row; NULL: it has all */
+	bool json_shown; /* JSON, too, has only rows that are shown */
 	/* the log has at most profile_table.max_rows, for lists that grow with call paths */
 	bool limited;
 	/*

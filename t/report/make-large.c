@@ -2,7 +2,7 @@
 /*
  * make-large FILE.vfp [PATHS [RANKS [FIRST]]]: a node profile with so many call paths and ranks,
  * else 100 000 and 4 096, from rank FIRST on, to see how large its report is, and how long it
- * takes. With FIRST each rank has a second thread, of OpenMP.
+ * takes. With FIRST each rank has a second thread, of OpenMP, and rows in further lists.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/ids.h"
+#include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
 #include "t/lib/dice.h"
@@ -108,6 +109,19 @@ static void add_ranks(struct dice *d, struct profile *p)
 }
 
 /* 0: it is none. */
+static void add_by_rank(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < ranks; i++) {
+		struct profile_memory_rank *m = profile_add(p, PROFILE_MEMORY_RANKS);
+
+		m->rank = first + i;
+		m->processes = 1;
+		m->peak_bytes = 1 + throw_dice(d, 1u << 30);
+		m->live_bytes = m->peak_bytes / 10;
+		m->bytes = 2 * m->peak_bytes;
+	}
+}
+
 static uint32_t number_of(const char *text)
 {
 	char *end;
@@ -135,6 +149,8 @@ int main(int argc, char **argv)
 	profile_add_executable(p, "/opt/app");
 	add_paths(&d, p);
 	add_ranks(&d, p);
+	if (with_openmp)
+		add_by_rank(&d, p);
 	error = vfp_write(p, argv[1]);
 	if (error)
 		die(99, "%s: %s", argv[1], strerror(-error));

@@ -51,6 +51,8 @@ BARS = {
 	"memory-paths": ("Memory of call paths when the process had most", "memory", ("{path}",), None, None, True,
 		(("then there", "peak_bytes", None),)),
 }
+# of elements that a list has not: in large jobs
+SUMS = {"per_rank": "ranks_by_node", "memory_ranks": "memory_by_node"}
 
 
 class Report(html.parser.HTMLParser):
@@ -299,7 +301,7 @@ def bars_of(run, array, within, only, are_bytes, parts):
 				for _, key, less in parts]
 
 	bars = [bar for bar in numbers_of_rows(run.get(array, [])) if sum(bar[1]) > 0]
-	sums = list(numbers_of_rows(run.get("ranks_by_node", []) if array == "per_rank" else []))
+	sums = list(numbers_of_rows(run.get(SUMS.get(array), [])))
 	bars.sort(key=lambda bar: -sum(bar[1]))
 	if len(bars) > BARS_MAX or sums:
 		others = bars[BARS_MAX - 1:]

@@ -32,6 +32,13 @@ test_expect 'more ranks than keep times of their own: the same, in a tenth of th
 	jq -e "(.per_rank | length) < 2048 and (.per_rank | length) + ([.ranks_by_node[].ranks] | add) == 20480 and
 		(.ranks_by_node | length) == 40" sums/*.json'
 
+test_expect 'more ranks than have rows of their own in any list: the same, and none is lost' '
+	small shape=none ranks=512 stacks=20 by_rank=1 40 41
+	[ "$(awk "\$1 + 0 > 0 && NF == 13" rows | wc -l)" = 2 ]
+	mkdir -p rows-of && small shape=none ranks=512 stacks=20 by_rank=1 write=rows-of 40
+	jq -e "def of(kept; sums): (kept | length) < 2048 and (kept | length) + ([sums[].ranks] | add) == 20480;
+		of(.memory_ranks; .memory_by_node)" rows-of/*.json'
+
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"
 

@@ -72,7 +72,8 @@ static const struct page_bars memory_bars[] = {
 		"A bar for each rank: the most memory that it had at a time.", {{"rank ", "rank"}},
 		NULL, NULL, true, 2,
 		{{"still there at the end", COLOUR_RED, "live_bytes"},
-			{"freed before the end", COLOUR_SKY, "peak_bytes", {"live_bytes"}}}},
+			{"freed before the end", COLOUR_SKY, "peak_bytes", {"live_bytes"}}},
+		"memory_by_node"},
 	{"memory", "memory-paths", "Memory of call paths when the process had most", "call path",
 		"A bar for each call path: what was allocated in it and not freed yet when the "
 		"process had most.",
@@ -103,6 +104,7 @@ static const struct list io_lists[] = {
 static const struct list memory_lists[] = {
 	{"memory", "Memory by call path"},
 	{"memory_ranks", "Memory of ranks"},
+	{"memory_by_node", "Memory of the other ranks, by node"},
 };
 static const struct list counters_lists[] = {
 	{"counters", "Hardware counters"},

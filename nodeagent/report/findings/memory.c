@@ -82,12 +82,12 @@ bool look_memory_balance(const struct facts *facts, struct finding *f)
 		if (!p->world_size || m->rank >= PROFILE_UNRANKED)
 			continue;
 		sum += m->peak_bytes;
-		n++;
-		if (!most || m->peak_bytes > most->peak_bytes)
+		n += 1 + (uint64_t)m->others;
+		if (!m->others && (!most || m->peak_bytes > most->peak_bytes))
 			most = m;
 	}
 	mean = n ? (double)sum / (double)n : 0.0;
-	if (n < 2 || (double)most->peak_bytes < RANK_RATIO * mean ||
+	if (n < 2 || !most || (double)most->peak_bytes < RANK_RATIO * mean ||
 		(double)most->peak_bytes < mean + RANK_BEYOND)
 		return false;
 	finding_say(f,

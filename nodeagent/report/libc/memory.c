@@ -7,6 +7,7 @@
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/report/columns.h"
+#include "nodeagent/report/efficiency.h"
 #include "nodeagent/report/measures.h"
 #include "nodeagent/report/report.h"
 
@@ -76,25 +77,40 @@ static const struct list memory_list =
 #define RANK(title, json, type, member, ...)                                                       \
 	COLUMN(title, json, type, struct profile_memory_rank, member, ##__VA_ARGS__)
 
-static const struct column rank_columns[] = {
-	RANK("Rank", "rank", RANK, rank),
-	RANK("Peak[B]", "peak_bytes", COUNT, peak_bytes),
-	RANK("t_peak[s]", "peak_s", SECONDS, peak_ns),
-	RANK("Live[B]", "live_bytes", COUNT, live_bytes),
-	RANK("Live", "live_blocks", COUNT, live_blocks),
-	RANK("Allocs", "allocations", COUNT, allocations),
-	RANK("Alloc[B]", "bytes", COUNT, bytes),
-	RANK("Frees", "frees", COUNT, frees),
-	RANK(NULL, "not_followed", COUNT, not_followed),
-};
+/* Of a rank, or summed over several. */
+#define MEMORY_OF_RANKS                                                                            \
+	RANK("Live[B]", "live_bytes", COUNT, live_bytes),                                          \
+		RANK("Live", "live_blocks", COUNT, live_blocks),                                   \
+		RANK("Allocs", "allocations", COUNT, allocations),                                 \
+		RANK("Alloc[B]", "bytes", COUNT, bytes), RANK("Frees", "frees", COUNT, frees),     \
+		RANK(NULL, "not_followed", COUNT, not_followed),
 
-static const struct list rank_list = LIST(rank_columns, memory_ranks, .title = "Memory of ranks",
-	.json = "memory_ranks", .things = "ranks", .weight = rank_weight_of);
+static const struct column rank_columns[] = {RANK("Rank", "rank", RANK, rank),
+	RANK("Peak[B]", "peak_bytes", COUNT, peak_bytes),
+	RANK("t_peak[s]", "peak_s", SECONDS, peak_ns), MEMORY_OF_RANKS};
+
+ROW_VALUE(bool, is_sum, profile_memory_rank, at->others)
+ROW_VALUE(bool, is_rank, profile_memory_rank, !at->others)
+ROW_VALUE(const char *, host_name, profile_memory_rank, efficiency_host(row->r->p, at->rank))
+ROW_VALUE(uint64_t, rank_count, profile_memory_rank, 1 + (uint64_t)at->others)
+
+static const struct column node_columns[] = {COLUMN_GET("Node", "node", TEXT, text, host_name),
+	RANK("First rank", "first_rank", RANK, rank),
+	COLUMN_GET("Ranks", "ranks", COUNT, count, rank_count),
+	RANK("Peaks[B]", "peak_bytes", COUNT, peak_bytes), MEMORY_OF_RANKS};
+
+static const struct list rank_list =
+	LIST(rank_columns, memory_ranks, .title = "Memory of ranks", .json = "memory_ranks",
+		.things = "ranks", .weight = rank_weight_of, .shown = is_rank, .json_shown = true);
+static const struct list node_list = LIST(node_columns, memory_ranks,
+	.title = "Memory of the other ranks by node", .json = "memory_by_node", .things = "nodes",
+	.weight = rank_weight_of, .shown = is_sum, .json_shown = true);
 
 void section_memory(FILE *f, const struct report *r)
 {
 	columns_print(f, r, &memory_list, 0);
 	columns_print(f, r, &rank_list, 0);
+	columns_print(f, r, &node_list, 0);
 }
 
 void json_memory(struct json *j, const struct report *r)
@@ -103,4 +119,6 @@ void json_memory(struct json *j, const struct report *r)
 		columns_json(j, r, &memory_list);
 	if (r->p->n_memory_ranks)
 		columns_json(j, r, &rank_list);
+	if (ANY(i, r->p->n_memory_ranks, r->p->memory_ranks[i].others))
+		columns_json(j, r, &node_list);
 }
