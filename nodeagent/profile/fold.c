@@ -215,9 +215,18 @@ FOLD(gpu)
 	to->occupancy_bound = from->occupancy_bound;
 }
 
+/* Of two entries of one key: where one is a sum, both count. */
+#define FOLD_OTHERS(to, from) ((to)->others += (to)->others || (from)->others)
+
+FOLD(gpu_stream)
+{
+	FOLD_OTHERS(to, from);
+}
+
 /* Of one node the times are those of the union, set later; nodes do not share GPUs. */
 FOLD(gpu_device)
 {
+	FOLD_OTHERS(to, from);
 	if (from->rank < to->rank) {
 		to->rank = from->rank;
 		to->number = from->number;
@@ -372,9 +381,6 @@ FOLD(rank_time)
 	else if (other > is || (other == is && memcmp(from, to, sizeof(*to)) < 0))
 		*to = *from;
 }
-
-/* Of two entries of one key: sums have no entry for each rank, so that no one is counted once. */
-#define FOLD_OTHERS(to, from) ((to)->others += (to)->others || (from)->others)
 
 FOLD(memory_rank)
 {

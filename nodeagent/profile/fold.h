@@ -20,6 +20,7 @@ void fold_openmp(void *to, const void *from);
 void fold_lock(void *to, const void *from);
 void fold_comm(void *to, const void *from);
 void fold_gpu(void *to, const void *from);
+void fold_gpu_stream(void *to, const void *from);
 void fold_gpu_device(void *to, const void *from);
 void fold_user_counter(void *to, const void *from);
 void fold_bad_end(void *to, const void *from);

@@ -161,6 +161,8 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	places_join(a);
 	profile_rank_times_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 	profile_memory_ranks_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
+	profile_gpu_streams_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
+	profile_gpu_devices_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 }
 
 /* ---- renumbering --------------------------------------------------------------------- */

@@ -114,6 +114,9 @@ void profile_waits_limit(struct profile *p);
 void profile_rank_times_limit(struct profile *p, uint64_t most, size_t extremes);
 /* The same of memory_ranks[], see profile_memory_rank.others: limits/memory-ranks.c. */
 void profile_memory_ranks_limit(struct profile *p, uint64_t most, size_t extremes);
+/* limits/gpus.c: the same of gpu_streams[], streams and devices apart, and of gpu_devices[]. */
+void profile_gpu_streams_limit(struct profile *p, uint64_t most, size_t extremes);
+void profile_gpu_devices_limit(struct profile *p, uint64_t most, size_t extremes);
 
 /*
  * limits/ends.c: of dead[], which is sorted, keeps the first `most'. If ends[] are more than

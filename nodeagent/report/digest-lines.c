@@ -234,17 +234,19 @@ static void put_openmp(struct digest_lines *l)
 static void put_gpu(struct digest_lines *l)
 {
 	double busy_s = 0.0;
+	uint64_t n = 0;
 	FILE *f;
 
 	if (!l->p->n_gpu_devices)
 		return;
-	for (size_t i = 0; i < l->p->n_gpu_devices; i++)
-		busy_s += 1e-9 * (double)l->p->gpu_devices[i].busy_ns;
+	EACH(const struct profile_gpu_device, d, l->p->gpu_devices, l->p->n_gpu_devices) {
+		busy_s += 1e-9 * (double)d->busy_ns;
+		n += 1 + (uint64_t)d->others;
+	}
 	f = begin_line(l);
 	fputs("  GPU: ", f);
-	put_number(f, l->p->n_gpu_devices, "device", "devices");
-	fprintf(f, ", busy in %.1f %% of the run",
-		percent_of(busy_s, l->p->runtime_s * (double)l->p->n_gpu_devices));
+	put_number(f, n, "device", "devices");
+	fprintf(f, ", busy in %.1f %% of the run", percent_of(busy_s, l->p->runtime_s * (double)n));
 	end_line(l);
 }
 

@@ -74,9 +74,11 @@ struct gpu_efficiency gpu_efficiency(const struct profile *p)
 	EACH(const struct profile_gpu_device, d, p->gpu_devices, p->n_gpu_devices) {
 		double useful = 1e-9 * (double)d->kernel_ns, active = 1e-9 * (double)d->busy_ns;
 
-		e.devices++;
+		e.devices += 1 + d->others;
 		e.useful_s += useful;
 		e.active_s += active;
+		if (d->others) /* GPUs with the most are not in sums */
+			continue;
 		most_useful = useful > most_useful ? useful : most_useful;
 		most_active = active > most_active ? active : most_active;
 	}
@@ -236,7 +238,7 @@ const char *gpu_link_name(const struct profile_gpu_link *l)
 static const struct profile_gpu_device *device_of(const struct profile *p, const uint64_t uuid[2])
 {
 	return FIND(x, p->gpu_devices, p->n_gpu_devices,
-		x->uuid[0] == uuid[0] && x->uuid[1] == uuid[1]);
+		x->uuid[0] == uuid[0] && x->uuid[1] == uuid[1] && !x->others);
 }
 
 char *gpu_uuid_text(const uint64_t uuid[2])

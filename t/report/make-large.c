@@ -122,6 +122,27 @@ static void add_by_rank(struct dice *d, struct profile *p)
 	}
 }
 
+static void add_gpus(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < ranks; i++) {
+		struct profile_gpu_device *g = profile_add(p, PROFILE_GPU_DEVICES);
+
+		*g = (struct profile_gpu_device){
+			.uuid = {i + 1, first + 1}, .rank = first + i, .processes = 1};
+		g->busy_ns = 1 + throw_dice(d, 1u << 30);
+		g->kernel_ns = g->busy_ns / 2;
+		for (uint32_t k = 0; k < 2; k++) {
+			struct profile_gpu_stream *s = profile_add(p, PROFILE_GPU_STREAMS);
+
+			*s = (struct profile_gpu_stream){.rank = first + i,
+				.context = k - 1,
+				.stream = k - 1,
+				.calls = 1 + throw_dice(d, 9)};
+		}
+	}
+	profile_combine(p, PROFILE_GPU_STREAMS);
+}
+
 static uint32_t number_of(const char *text)
 {
 	char *end;
@@ -149,8 +170,10 @@ int main(int argc, char **argv)
 	profile_add_executable(p, "/opt/app");
 	add_paths(&d, p);
 	add_ranks(&d, p);
-	if (with_openmp)
+	if (with_openmp) {
 		add_by_rank(&d, p);
+		add_gpus(&d, p);
+	}
 	error = vfp_write(p, argv[1]);
 	if (error)
 		die(99, "%s: %s", argv[1], strerror(-error));

@@ -52,7 +52,8 @@ BARS = {
 		(("then there", "peak_bytes", None),)),
 }
 # of elements that a list has not: in large jobs
-SUMS = {"per_rank": "ranks_by_node", "memory_ranks": "memory_by_node"}
+SUMS = {"per_rank": ("ranks_by_node", "ranks"), "memory_ranks": ("memory_by_node", "ranks"),
+	"gpus": ("gpus_by_node", "gpus")}
 
 
 class Report(html.parser.HTMLParser):
@@ -291,21 +292,22 @@ def check_maps(report, run):
 
 def bars_of(run, array, within, only, are_bytes, parts):
 	"""The elements and the numbers of their parts, the longest first."""
-	def numbers_of_rows(elements):
+	def numbers_of_rows(elements, count=None):
 		for element in elements:
 			row = element.get(within) or element if within else element
 			if only and row.get(only) is None:
 				continue
-			number = lambda key: max(0.0, row.get(key, run[key] if key == "runtime_s" else 0.0) or 0.0)
+			number = lambda key: max(0.0, row.get(key, element.get(count, 1) * run[key] if key == "runtime_s" else 0.0) or 0.0)
 			yield element, [max(0.0, number(key) - sum(number(k) for k in (less or "").split()))
 				for _, key, less in parts]
 
 	bars = [bar for bar in numbers_of_rows(run.get(array, [])) if sum(bar[1]) > 0]
-	sums = list(numbers_of_rows(run.get(SUMS.get(array), [])))
+	of_sums, count = SUMS.get(array, (None, None))
+	sums = list(numbers_of_rows(run.get(of_sums, []), count))
 	bars.sort(key=lambda bar: -sum(bar[1]))
 	if len(bars) > BARS_MAX or sums:
 		others = bars[BARS_MAX - 1:]
-		n = len(others) + sum(element["ranks"] for element, _ in sums)
+		n = len(others) + sum(element[count] for element, _ in sums)
 		means = [sum(of) / n for of in zip(*(numbers for _, numbers in others + sums))]
 		bars[BARS_MAX - 1:] = [(None, [math.floor(m + 0.5) for m in means] if are_bytes else means)]
 	return bars

@@ -182,8 +182,13 @@ test_expect '20 000 ranks: what those without a row of their own have spent is i
 		((([.per_rank[], .ranks_by_node[] | .useful_s] | add) / 20000 / .efficiency.useful_s - 1) | fabs) < 1e-9 and
 		([.per_rank[].useful_s] | max) == .efficiency.useful_max_s" ranks/profile.json
 	jq -e "(.memory_ranks | length) < 5000 and [.memory_by_node[].node] == [\"node0\", \"node10000\"] and
-		(.memory_ranks | length) + ([.memory_by_node[].ranks] | add) == 20000" ranks/profile.json
-	grep "Memory of the other ranks by node" ranks/summary.log'
+		(.memory_ranks | length) + ([.memory_by_node[].ranks] | add) == 20000 and
+		(.gpus | length) + ([.gpus_by_node[].gpus] | add) == 20000 and .gpu_efficiency.devices == 20000 and
+		(.gpu_streams | length) + ([.gpu_streams_by_node[].entries] | add) == 20000 and
+		(.gpu_devices | length) + ([.gpu_devices_by_node[].entries] | add) == 20000" ranks/profile.json
+	for what in "Memory of the other ranks" "The other GPUs" "The other GPU devices and streams"; do
+		grep "$what by node" ranks/summary.log
+	done'
 
 test_expect 'two runs: each difference is that of their JSON, and one that is not is noticed' '
 	limit "$VFTR" report -o differ.html open mpi

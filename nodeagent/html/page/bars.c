@@ -34,23 +34,23 @@ struct bars {
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-/* A member of an element, or of the run; 0: it has none. */
-static double number_of(const struct pages *p, const struct value *row, const char *key)
+/* A member of a row, which is of n elements, or n times that of the run; 0: it has none. */
+static double number_of(const struct pages *p, const struct value *row, const char *key, double n)
 {
 	const double number = value_real_of(p->all, row, key);
 
 	if (isnan(number) && !strcmp(key, "runtime_s"))
-		return fmax(0.0, page_number(p, key));
+		return n * fmax(0.0, page_number(p, key));
 	return fmax(0.0, number);
 }
 
 static double part_of(
-	const struct pages *p, const struct value *row, const struct page_bar_part *part)
+	const struct pages *p, const struct value *row, const struct page_bar_part *part, double n)
 {
-	double number = number_of(p, row, part->key);
+	double number = number_of(p, row, part->key, n);
 
 	for (size_t i = 0; i < ARRAY_SIZE(part->less) && part->less[i]; i++)
-		number = fmax(0.0, number - number_of(p, row, part->less[i]));
+		number = fmax(0.0, number - number_of(p, row, part->less[i], n));
 	return number;
 }
 
@@ -84,12 +84,13 @@ static const struct value *numbers_in(const struct bars *b, const struct value *
 static void read_sums(struct bars *b, const struct value *row)
 {
 	const struct value *from = numbers_in(b, row);
+	const double n = number_of(b->p, row, b->what->count ?: "ranks", 1.0);
 
 	if (!from)
 		return;
-	b->others += number_of(b->p, row, "ranks");
+	b->others += n;
 	for (size_t k = 0; k < b->what->n_parts; k++)
-		b->others_of[k] += part_of(b->p, from, &b->what->parts[k]);
+		b->others_of[k] += part_of(b->p, from, &b->what->parts[k], n);
 }
 
 static void read_bar(struct bars *b, const struct value *row, size_t index)
@@ -101,7 +102,7 @@ static void read_bar(struct bars *b, const struct value *row, size_t index)
 		return;
 	*to = (struct bar){.row = row, .index = index};
 	for (size_t k = 0; k < b->what->n_parts; k++) {
-		to->of[k] = part_of(b->p, from, &b->what->parts[k]);
+		to->of[k] = part_of(b->p, from, &b->what->parts[k], 1.0);
 		to->sum += to->of[k];
 	}
 	b->n += to->sum > 0.0;

@@ -149,7 +149,8 @@ struct page_bars {
 	bool are_bytes;	    /* else seconds */
 	size_t n_parts;
 	struct page_bar_part parts[PAGE_BAR_PARTS];
-	const char *sums; /* of elements that the array has not, `ranks' of them each; or NULL */
+	const char *sums;  /* of elements that the array has not, or NULL; how many of them ... */
+	const char *count; /* ... each is of has this key; NULL: "ranks" */
 };
 /* The picture and its table, the longest bar first; nothing, if all numbers are 0. */
 void page_bars_print(struct html *h, const struct pages *p, const struct page_bars *what);

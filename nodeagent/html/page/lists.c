@@ -43,7 +43,8 @@ static const struct page_bars gpu_bars[] = {
 		{{"", "host"}, {", rank ", "rank"}, {", device ", "device"}}, NULL, NULL, false, 3,
 		{{"kernels", COLOUR_GREEN, "t_compute_s"},
 			{"only copies and others", COLOUR_BLUE, "t_busy_s", {"t_compute_s"}},
-			{"idle", COLOUR_YELLOW, "runtime_s", {"t_busy_s"}}}},
+			{"idle", COLOUR_YELLOW, "runtime_s", {"t_busy_s"}}},
+		"gpus_by_node", "gpus"},
 };
 static const struct page_bars io_bars[] = {
 	{"posix_files", "io-bytes", "Bytes of each file of the program", "file",
@@ -89,11 +90,14 @@ static const struct list locks_lists[] = {
 static const struct list gpu_lists[] = {
 	{"gpu_efficiency", "Efficiency of GPUs"},
 	{"gpus", "GPUs"},
+	{"gpus_by_node", "The other GPUs, by node"},
 	{"gpu_devices", "Devices"},
+	{"gpu_devices_by_node", "The other devices, by node"},
 	{"gpu", "Kernels, transfers and calls"},
 	{"gpu_transfers", "Transfers"},
 	{"gpu_host_waits", "Waits of the host for GPUs"},
 	{"gpu_streams", "Streams"},
+	{"gpu_streams_by_node", "The other streams, by node"},
 	{"openacc", "OpenACC"},
 };
 static const struct list io_lists[] = {

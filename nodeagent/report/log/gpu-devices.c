@@ -53,8 +53,34 @@ static const struct column stream_columns[] = {
 	STREAM("Name", NULL, TEXT, name),
 };
 
-const struct list gpu_stream_list = LIST(stream_columns, gpu_streams,
-	.title = "GPU devices and streams (context.stream)", .things = "streams");
+ROW_VALUE(bool, is_single, profile_gpu_stream, !at->others)
+
+const struct list gpu_stream_list =
+	LIST(stream_columns, gpu_streams, .title = "GPU devices and streams (context.stream)",
+		.things = "streams", .shown = is_single);
+
+ROW_VALUE(bool, is_stream_sum, profile_gpu_stream, at->others)
+ROW_VALUE(const char *, stream_host, profile_gpu_stream, efficiency_host(row->r->p, at->rank))
+ROW_VALUE(uint64_t, stream_entries, profile_gpu_stream, 1 + (uint64_t)at->others)
+ROW_VALUE(const char *, stream_kind, profile_gpu_stream,
+	gpu_is_whole_device(at) ? "devices" : "streams")
+
+static const struct column stream_sum_columns[] = {
+	COLUMN_GET("Node", "node", TEXT, text, stream_host),
+	STREAM("First rank", "first_rank", RANK, rank),
+	COLUMN_GET("Entries", "entries", COUNT, count, stream_entries),
+	COLUMN_GET("Of", NULL, TEXT, text, stream_kind),
+	STREAM("Activities", "activities", COUNT, calls),
+	STREAM("Kernels", "kernels", COUNT, kernels),
+	STREAM(NULL, "bytes", COUNT, bytes),
+	STREAM("Busy[s]", "t_busy_s", SECONDS, busy_ns),
+	STREAM("Compute[s]", "t_compute_s", SECONDS, kernel_ns),
+	STREAM("Copy[s]", "t_copy_s", SECONDS, copy_ns),
+};
+
+const struct list gpu_stream_sum_list =
+	LIST(stream_sum_columns, gpu_streams, .title = "The other GPU devices and streams by node",
+		.things = "rows", .shown = is_stream_sum);
 
 ROW_VALUE(char *, device_label, profile_gpu_device, gpu_label(row->r->p, at->uuid))
 ROW_VALUE(char *, device_uuid, profile_gpu_device, gpu_uuid_text(at->uuid))
@@ -89,9 +115,32 @@ static const struct column device_columns[] = {
 	DEVICE("Name", NULL, TEXT, name),
 };
 
+ROW_VALUE(bool, is_gpu, profile_gpu_device, !at->others)
+
 const struct list gpu_device_list = LIST(device_columns, gpu_devices,
 	.title = "GPUs of the nodes (rank.device of the first process)", .json = "gpus",
-	.things = "GPUs");
+	.things = "GPUs", .shown = is_gpu, .json_shown = true);
+
+ROW_VALUE(bool, is_gpu_sum, profile_gpu_device, at->others)
+ROW_VALUE(uint64_t, gpu_count, profile_gpu_device, 1 + (uint64_t)at->others)
+
+static const struct column device_sum_columns[] = {
+	COLUMN_GET("Node", "node", TEXT, text, device_host),
+	DEVICE("First rank", "first_rank", RANK, rank),
+	COLUMN_GET("GPUs", "gpus", COUNT, count, gpu_count),
+	DEVICE("Processes", "processes", COUNT, processes),
+	DEVICE(NULL, "activities", COUNT, calls),
+	DEVICE("Kernels", "kernels", COUNT, kernels),
+	DEVICE(NULL, "bytes", COUNT, bytes),
+	DEVICE("Busy[s]", "t_busy_s", SECONDS, busy_ns),
+	DEVICE("Compute[s]", "t_compute_s", SECONDS, kernel_ns),
+	DEVICE("Copy[s]", "t_copy_s", SECONDS, copy_ns),
+	DEVICE("Sum of processes[s]", "t_sum_of_processes_s", SECONDS, sum_ns),
+};
+
+const struct list gpu_device_sum_list =
+	LIST(device_sum_columns, gpu_devices, .title = "The other GPUs by node",
+		.json = "gpus_by_node", .things = "nodes", .shown = is_gpu_sum, .json_shown = true);
 
 /* ---- what was moved ----------------------------------------------------------------------- */
 

@@ -260,7 +260,9 @@ void section_gpu(FILE *f, const struct report *r)
 	columns_print_of(f, r, &other_list, 0, totals + kernels, cuda - kernels);
 	columns_print(f, r, &gpu_wait_list, 0);
 	columns_print(f, r, &gpu_stream_list, 0);
+	columns_print(f, r, &gpu_stream_sum_list, 0);
 	columns_print(f, r, &gpu_device_list, 0);
+	columns_print(f, r, &gpu_device_sum_list, 0);
 	section_gpu_links(f, r);
 	columns_print_of(f, r, &range_list, 0, totals + cuda, n - cuda);
 	print_efficiency(f, r);
@@ -288,16 +290,31 @@ static void write_entries(struct json *j, const struct report *r)
 	free(shown);
 }
 
-static void write_streams(struct json *j, const struct report *r, const char *key, bool devices)
+static void write_streams(struct json *j, const struct report *r, const char *key,
+	const struct list *list, bool devices)
 {
 	const struct profile *p = r->p;
 
 	json_array(j, key);
-	for (size_t i = 0; i < p->n_gpu_streams; i++)
-		if (gpu_is_whole_device(&p->gpu_streams[i]) == devices)
-			columns_object(j, &gpu_stream_list,
-				&(struct row){.r = r, .at = &p->gpu_streams[i]});
+	for (size_t i = 0; i < p->n_gpu_streams; i++) {
+		const struct row row = {.r = r, .at = &p->gpu_streams[i]};
+
+		if (gpu_is_whole_device(row.at) == devices && list->shown(&row))
+			columns_object(j, list, &row);
+	}
 	json_close(j);
+}
+
+static void write_all_streams(struct json *j, const struct report *r)
+{
+	const struct profile *p = r->p;
+
+	write_streams(j, r, "gpu_devices", &gpu_stream_list, true);
+	write_streams(j, r, "gpu_streams", &gpu_stream_list, false);
+	if (!ANY(i, p->n_gpu_streams, p->gpu_streams[i].others))
+		return;
+	write_streams(j, r, "gpu_devices_by_node", &gpu_stream_sum_list, true);
+	write_streams(j, r, "gpu_streams_by_node", &gpu_stream_sum_list, false);
 }
 
 void json_gpu(struct json *j, const struct report *r)
@@ -308,9 +325,10 @@ void json_gpu(struct json *j, const struct report *r)
 	if (!p->n_gpu && !p->n_gpu_streams)
 		return;
 	write_entries(j, r);
-	write_streams(j, r, "gpu_devices", true);
-	write_streams(j, r, "gpu_streams", false);
+	write_all_streams(j, r);
 	columns_json(j, r, &gpu_device_list);
+	if (ANY(i, p->n_gpu_devices, p->gpu_devices[i].others))
+		columns_json(j, r, &gpu_device_sum_list);
 	columns_json(j, r, &gpu_link_list);
 	columns_json(j, r, &gpu_wait_list);
 	e = gpu_efficiency(p);

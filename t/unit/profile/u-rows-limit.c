@@ -37,6 +37,34 @@ static void add_memory(struct profile *p, uint32_t rank)
 	throw_words(&m->allocations, &m->peak_ns);
 }
 
+static void add_streams(struct profile *p, uint32_t rank)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_gpu_stream *s = profile_add(p, PROFILE_GPU_STREAMS);
+
+		*s = (struct profile_gpu_stream){.rank = rank,
+			.device = i / 2,
+			.context = i % 2 ? 1 : PROFILE_NONE,
+			.stream = i % 2 ? 7 : PROFILE_NONE,
+			.name = throw_dice(&dice, 2) ? xasprintf("%u", throw_dice(&dice, 9))
+						     : NULL};
+		throw_words(&s->calls, &s->span_ns);
+	}
+}
+
+/* UUIDs are not in the order of ranks, nor of nodes. */
+static void add_device(struct profile *p, uint32_t rank)
+{
+	struct profile_gpu_device *g = profile_add(p, PROFILE_GPU_DEVICES);
+
+	*g = (struct profile_gpu_device){.uuid = {throw_dice(&dice, 1u << 30), rank},
+		.rank = rank,
+		.number = throw_dice(&dice, 4),
+		.processes = 1,
+		.name = xstrdup("a GPU")};
+	throw_words(&g->memory_bytes, &g->sum_ns);
+}
+
 static const struct kind {
 	enum profile_list list;
 	void (*add)(struct profile *p, uint32_t rank);
@@ -49,6 +77,8 @@ static const struct kind {
 			offsetof(struct profile_##record, greatest)                                \
 	}
 	KIND(PROFILE_MEMORY_RANKS, memory_rank, add_memory, profile_memory_ranks_limit, peak_bytes),
+	KIND(PROFILE_GPU_STREAMS, gpu_stream, add_streams, profile_gpu_streams_limit, busy_ns),
+	KIND(PROFILE_GPU_DEVICES, gpu_device, add_device, profile_gpu_devices_limit, kernel_ns),
 };
 
 /* ---- profiles ----------------------------------------------------------------------------- */
