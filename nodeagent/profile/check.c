@@ -185,6 +185,7 @@ const char *check_start(const struct profile *p, const void *record)
 }
 
 /* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
+CHECK(user_rest, r->ranks && r->sum.top < EXACT_SUM_TOPS, "the values of a counter that cannot be")
 CHECK(iteration,
 	r->log2 < 40 && r->run < (uint64_t)1 << 24 && r->ranks && r->others <= r->ranks &&
 		r->calls && r->mpi_ns <= r->ns && r->least_ns <= r->most_ns &&

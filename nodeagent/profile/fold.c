@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "nodeagent/profile/exact-sum.h"
 #include "nodeagent/base/user-value.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/profile.h"
@@ -249,6 +250,21 @@ FOLD(user_counter)
 		to->last_ns = from->last_ns;
 	}
 	to->sum = user_value_bits(user_value_real(to->sum) + user_value_real(from->sum));
+}
+
+FOLD(user_rest)
+{
+	if (is_value_less(to->real, from->min, to->min) ||
+		(!is_value_less(to->real, to->min, from->min) && from->min_rank < to->min_rank)) {
+		to->min = from->min;
+		to->min_rank = from->min_rank;
+	}
+	if (is_value_less(to->real, to->max, from->max) ||
+		(!is_value_less(to->real, from->max, to->max) && from->max_rank < to->max_rank)) {
+		to->max = from->max;
+		to->max_rank = from->max_rank;
+	}
+	exact_sum_add(&to->sum, &from->sum);
 }
 
 /* Of two processes of one rank the one that was first. */

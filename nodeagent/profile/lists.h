@@ -117,6 +117,12 @@ void profile_memory_ranks_limit(struct profile *p, uint64_t most, size_t extreme
 /* limits/gpus.c: the same of gpu_streams[], streams and devices apart, and of gpu_devices[]. */
 void profile_gpu_streams_limit(struct profile *p, uint64_t most, size_t extremes);
 void profile_gpu_devices_limit(struct profile *p, uint64_t most, size_t extremes);
+/*
+ * limits/user-counters.c: if user_counters[], with what user_rests[] has of it, is more than `most'
+ * entries, keeps of each counter the `extremes' with the greatest and the least value and mean, and
+ * adds the others up in user_rests[]; and of all counters the `names' first in the alphabet.
+ */
+void profile_user_counters_limit(struct profile *p, uint64_t most, size_t extremes, size_t names);
 
 /*
  * limits/ends.c: of dead[], which is sorted, keeps the first `most'. If ends[] are more than

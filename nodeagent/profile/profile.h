@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "nodeagent/profile/exact-sum.h"
 #include "nodeagent/base/rank.h"
 
 /*
@@ -45,15 +46,17 @@ struct profile_clock {
 	uint64_t check_max_ns, check_rms_ns;
 };
 
-#define PROFILE_PAIRS_MAX     (1u << 18) /* if there are more, ranks are grouped: pair_ranks ... */
-#define PROFILE_PAIRS_GROUPED (1u << 17) /* ... until there are so many at most */
-#define PROFILE_RANKS_MAX     (1u << 14) /* ranks with rows of their own in rank_times[] ... */
-#define PROFILE_EXTREMES      128  /* ... of more, these with the most and the least of a measure */
-#define PROFILE_DEAD_MAX      4096 /* entries of dead[]; of more processes the lowest ranks */
-#define PROFILE_ENDS_MAX      (1u << 14) /* entries of ends[]; of more ... */
-#define PROFILE_ENDS_EACH     1024	 /* ... the earliest, and the lowest ranks of each fate */
-#define PROFILE_FILES_MAX     (1u << 15) /* entries of posix_files[]: further files are one */
-#define PROFILE_LATE_MAX      16 /* late ranks told apart in waits[] of one kind at one stack */
+#define PROFILE_PAIRS_MAX	 (1u << 18) /* if there are more, ranks are grouped: pair_ranks ... */
+#define PROFILE_PAIRS_GROUPED	 (1u << 17) /* ... until there are so many at most */
+#define PROFILE_RANKS_MAX	 (1u << 14) /* ranks with rows of their own in rank_times[] ... */
+#define PROFILE_EXTREMES	 128 /* ... of more, these with the most and the least of a measure */
+#define PROFILE_COUNTER_EXTREMES 16   /* the same of user_counters[], for each counter ... */
+#define PROFILE_COUNTER_NAMES	 1024 /* ... of which so many are told apart then */
+#define PROFILE_DEAD_MAX	 4096 /* entries of dead[]; of more processes the lowest ranks */
+#define PROFILE_ENDS_MAX	 (1u << 14) /* entries of ends[]; of more ... */
+#define PROFILE_ENDS_EACH	 1024 /* ... the earliest, and the lowest ranks of each fate */
+#define PROFILE_FILES_MAX	 (1u << 15) /* entries of posix_files[]: further files are one */
+#define PROFILE_LATE_MAX	 16 /* late ranks told apart in waits[] of one kind at one stack */
 
 /*
  * Sends matched with receives (match/match.h): their numbers by label and reason. lost: by their

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodeagent/base/user-value.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/lists.h"
@@ -143,6 +144,21 @@ static void add_gpus(struct dice *d, struct profile *p)
 	profile_combine(p, PROFILE_GPU_STREAMS);
 }
 
+static void add_counters(struct profile *p)
+{
+	for (uint32_t i = 0; i < ranks; i++) {
+		struct profile_user_counter *c = profile_add(p, PROFILE_USER_COUNTERS);
+
+		*c = (struct profile_user_counter){.rank = first + i,
+			.values = 2,
+			.min = first + i,
+			.max = first + i + 1,
+			.last = first + i,
+			.sum = user_value_bits(2 * (first + i) + 1),
+			.name = xstrdup("cells\n1")};
+	}
+}
+
 static uint32_t number_of(const char *text)
 {
 	char *end;
@@ -173,6 +189,7 @@ int main(int argc, char **argv)
 	if (with_openmp) {
 		add_by_rank(&d, p);
 		add_gpus(&d, p);
+		add_counters(p);
 	}
 	error = vfp_write(p, argv[1]);
 	if (error)

@@ -186,6 +186,10 @@ test_expect '20 000 ranks: what those without a row of their own have spent is i
 		(.gpus | length) + ([.gpus_by_node[].gpus] | add) == 20000 and .gpu_efficiency.devices == 20000 and
 		(.gpu_streams | length) + ([.gpu_streams_by_node[].entries] | add) == 20000 and
 		(.gpu_devices | length) + ([.gpu_devices_by_node[].entries] | add) == 20000" ranks/profile.json
+	jq -e "(.user_counters | length) == 32 and .user_counters_of_others == [{name: \"cells\", unit: \"1\",
+		type: \"integer\", ranks: 19968, values: 39936, min: 16, min_rank: 16, mean: 10000, max: 19984,
+		max_rank: 19983}]" ranks/profile.json
+	grep "Counters of the program in the other processes" ranks/summary.log
 	for what in "Memory of the other ranks" "The other GPUs" "The other GPU devices and streams"; do
 		grep "$what by node" ranks/summary.log
 	done'

@@ -114,6 +114,7 @@ static const struct list counters_lists[] = {
 	{"counters", "Hardware counters"},
 	{"observables", "Values made of them"},
 	{"user_counters", "Counters of the program"},
+	{"user_counters_of_others", "Counters of the program in the other processes"},
 };
 static const struct list nodes_lists[] = {
 	{"places", "Where ranks ran"},

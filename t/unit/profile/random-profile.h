@@ -749,6 +749,25 @@ static inline void throw_memory_ranks(struct dice *d, struct profile *p)
 	}
 }
 
+static inline void throw_user_rests(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_user_rest *r = throw_dice(d, 2) ? ADD_ELEMENT(p, user_rests) : NULL;
+
+		if (!r)
+			continue;
+		*r = (struct profile_user_rest){.real = i % 2,
+			.ranks = 1 + throw_dice(d, 9),
+			.values = 1 + throw_dice(d, 1u << 20),
+			.min = throw_dice(d, 1u << 20),
+			.max = throw_dice(d, 1u << 20),
+			.min_rank = p->processes[0].rank,
+			.max_rank = p->processes[p->n_processes - 1].rank,
+			.name = xasprintf("counter %u\n", i)};
+		exact_sum_put(&r->sum, 0.3 * throw_dice(d, 1u << 20));
+	}
+}
+
 static inline void throw_locks(struct dice *d, struct profile *p)
 {
 	for (uint32_t i = 0; i < 2 * LOCK_KINDS_END; i++) {
@@ -780,6 +799,7 @@ static inline struct profile *random_profile_with_waits(
 	throw_memory(d, p);
 	throw_memory_ranks(d, p);
 	throw_locks(d, p);
+	throw_user_rests(d, p);
 	return p;
 }
 
