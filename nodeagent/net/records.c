@@ -107,7 +107,7 @@ size_t record_put(char *at, const struct record *e, double now)
 	return sizeof(h) + padded_bytes(e->bytes);
 }
 
-struct record *record_get(const char **at, const char *end, int agents)
+struct record *record_get(const char **at, const char *end, int agents, double now)
 {
 	struct record *e;
 	struct head h;
@@ -124,7 +124,7 @@ struct record *record_get(const char **at, const char *end, int agents)
 	e->final = h.marks & MARK_FINAL;
 	e->all = h.marks & MARK_ALL;
 	e->urgent = h.marks < MARKS;
-	e->due = transport_now() + 1e-6 * (double)(h.marks / MARKS);
+	e->due = now + 1e-6 * (double)(h.marks / MARKS);
 	return e;
 }
 

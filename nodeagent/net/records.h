@@ -48,8 +48,8 @@ size_t record_bytes(const struct record *e);
 size_t record_put(char *at, const struct record *e, double now);
 /*
  * Reads the next record, and moves *at behind it. NULL: there is none, or it makes no sense for
- * this number of agents. The time that it has to wait counts from now on.
+ * this number of agents. The time that it has to wait counts from `now'.
  */
-struct record *record_get(const char **at, const char *end, int agents);
+struct record *record_get(const char **at, const char *end, int agents, double now);
 
 #endif

@@ -26,6 +26,8 @@ enum { TAG_UP_TREE = 10, TAG_DOWN_TREE, TAG_TREE_TAKEN };
 #define SLOW_S	    3.0 /* MPI: who has not taken what we sent by then is passed by, until it does */
 #define LAST_S	    1.0 /* ... and before the end we wait so long for that */
 #define KEPT_LEAST  512 /* kept_most() */
+#define SOON_S	    0.001 /* so long after a look for news what is here, or on its way, comes first */
+#define NEVER	    1e18
 
 struct route {
 	int (*send)(
@@ -45,6 +47,7 @@ struct route {
 	size_t n_down_kept;
 	struct told_tags told;
 	double one_at; /* agent 0: the last one to a single agent */
+	double due_all, due_one; /* the earliest `due' in `down', of those to all and to one */
 	bool *left;    /* agents that take no messages any more */
 	struct untaken {
 		unsigned n;
@@ -58,12 +61,18 @@ struct route {
 	double looked, active;
 };
 
-/* For receive(), from agent `from`. */
-static void deliver_here(struct transport *p, const struct record *e, int from)
+/* For receive(), from e->agent. Takes e. */
+static void put_here(struct transport *p, struct record *e)
 {
-	records_add(&p->route->here, record_new(from, 0, e->tag, e->content, e->bytes));
+	records_add(&p->route->here, e);
 	p->route->changes++;
 	p->news++;
+}
+
+/* A copy of e, from agent `from`. */
+static void deliver_here(struct transport *p, const struct record *e, int from)
+{
+	put_here(p, record_new(from, 0, e->tag, e->content, e->bytes));
 }
 
 /* Sends those of the list whose hop is `hop` to `to`. 0 or -errno. */
@@ -263,20 +272,22 @@ static bool is_due_up(struct transport *p, double now)
 static void take_up(struct transport *p, const char *at, size_t bytes)
 {
 	const char *end = at + bytes;
+	const double now = transport_now();
 	struct route *r = p->route;
 	uint64_t version = 0;
 
 	if (bytes >= sizeof(version))
 		memcpy(&version, at, sizeof(version));
 	at += sizeof(version);
-	for (struct record *e; version == VERSION && (e = record_get(&at, end, p->size));) {
+	for (struct record *e; version == VERSION && (e = record_get(&at, end, p->size, now));) {
 		if (p->rank && e->agent > p->rank && e->agent < tree_end(p->size, p->rank)) {
 			wait_to_go_up(p, e);
 			continue;
 		}
 		if (!p->rank && e->number > r->last[e->agent]) {
 			r->last[e->agent] = e->number;
-			deliver_here(p, e, e->agent);
+			put_here(p, e);
+			continue;
 		}
 		free(e);
 	}
@@ -287,11 +298,14 @@ static void take_up(struct transport *p, const char *at, size_t bytes)
 static void put_down(struct transport *p, const struct record *e, int hop, double due)
 {
 	struct record *c = record_copy(e);
+	double *earliest;
 
 	c->hop = hop;
 	c->due = due;
 	if (c->all)
 		c->agent = hop;
+	earliest = e->all ? &p->route->due_all : &p->route->due_one;
+	*earliest = MIN(*earliest, due);
 	records_add(&p->route->down, c);
 	p->route->changes++;
 }
@@ -366,24 +380,16 @@ static void send_down(struct transport *p)
 		}
 		records_move(&r->down, &others);
 	}
+	r->due_all = r->due_one = NEVER;
 }
 
-/* Those to each agent wait for the next one of them. */
-static double due_down(const struct route *r, const struct record *e)
+/* When something has to go down. Those to each agent wait for the next one of them. */
+static double due_down(const struct route *r)
 {
-	const double together = r->one_at + TOGETHER_S, most = e->due + ONES_MOST_S;
+	const double together = r->one_at + TOGETHER_S, most = r->due_one + ONES_MOST_S;
+	const double one = MAX(r->due_one, MIN(together, most));
 
-	if (e->all || together < e->due)
-		return e->due;
-	return together < most ? together : most;
-}
-
-static bool is_due_down(const struct route *r, double now)
-{
-	for (const struct record *e = r->down.first; e; e = e->next)
-		if (due_down(r, e) <= now)
-			return true;
-	return false;
+	return MIN(r->due_all, one);
 }
 
 /* Agent 0 counts up: what is older than all that is known of came long ago, and is sent again by an
@@ -409,13 +415,14 @@ static bool came_before(struct transport *p, uint64_t number)
 static void take_down(struct transport *p, const char *at, size_t bytes)
 {
 	const char *end = at + bytes;
+	const double now = transport_now();
 	uint64_t version = 0;
 
 	if (bytes >= sizeof(version))
 		memcpy(&version, at, sizeof(version));
 	at += sizeof(version);
 	for (struct record *e;
-		p->rank && version == VERSION && (e = record_get(&at, end, p->size));) {
+		p->rank && version == VERSION && (e = record_get(&at, end, p->size, now));) {
 		const bool mine = e->agent == p->rank;
 
 		if (mine && !came_before(p, e->number)) {
@@ -569,7 +576,7 @@ static bool attend_tree(struct transport *p)
 	r->anew = p->anew;
 	if (p->rank && (is_due_up(p, now) || (r->up_kept.first && agent_above(p) != r->above)))
 		send_up(p);
-	if (is_due_down(r, now))
+	if (due_down(r) <= now)
 		send_down(p);
 	r->attending = false;
 	return r->changes != before;
@@ -583,12 +590,10 @@ void route_attend(struct transport *p)
 /* Seconds until something has to go on. */
 static double due_s(const struct route *r)
 {
-	double due = 1e18;
+	double due = due_down(r);
 
 	for (const struct record *e = r->up.first; e; e = e->next)
 		due = e->due < due ? e->due : due;
-	for (const struct record *e = r->down.first; e; e = e->next)
-		due = due_down(r, e) < due ? due_down(r, e) : due;
 	due -= transport_now();
 	return due > 0 ? due : 0;
 }
@@ -599,7 +604,7 @@ double route_next(const struct transport *p)
 	double s, look_s;
 
 	if (!r || p->size < 2)
-		return 1e18;
+		return NEVER;
 	s = due_s(r);
 	if (p->pump)
 		return s;
@@ -628,11 +633,16 @@ static int route_to_root(
 	return 0;
 }
 
+/* Of many to one agent each, not every one is worth a look for what has come. */
 static int send_as_root(struct transport *p, struct record *e, double due)
 {
-	e->number = ++p->route->number;
+	struct route *r = p->route;
+	const double now = transport_now();
+
+	e->number = ++r->number;
 	pass_down(p, e, due);
-	attend_tree(p);
+	if (now - r->looked > SOON_S || due_down(r) <= now)
+		attend_tree(p);
 	return 0;
 }
 
@@ -681,6 +691,8 @@ static int route_receive(
 {
 	struct route *r = p->route;
 
+	if (transport_now() - r->looked < SOON_S && take_here(r, from, tag, buf, bytes, who))
+		return 0;
 	for (;;) {
 		double due;
 		int error;
@@ -738,6 +750,7 @@ void route_open(struct transport *p)
 	r->receive = p->receive;
 	r->finish = p->finish;
 	r->above = -1;
+	r->due_all = r->due_one = NEVER;
 	p->route = r;
 	p->receive = route_receive;
 	p->finish = route_finish;
