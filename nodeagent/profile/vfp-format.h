@@ -30,7 +30,7 @@ struct vfp_section_header {
 
 /* Bytes of one record in the file. */
 size_t vfp_record_bytes(const struct profile_schema *s);
-/* The checksum of a whole file: FNV-1a, 64 bits. */
+/* The checksum of a whole file, of the version that its header has: vftr-vfp(5). */
 uint64_t vfp_checksum(const unsigned char *buf, size_t bytes);
 
 static inline size_t vfp_padded(size_t n)

@@ -16,50 +16,6 @@
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/base/util.h"
 #include "nodeagent/profile/vfp-format.h"
-#include "shm/fnv.h"
-
-/* Adding a byte of 0 is a product, adding n of them one by this factor to the n-th power. */
-#define FNV_4 UINT64_C(0x9ffaac085635bc91)
-#define FNV_8 UINT64_C(0x1efac7090aef4a21)
-
-static inline uint64_t fnv_four(uint64_t h, const unsigned char *at)
-{
-	h = fnv_word(h, at[0]);
-	h = fnv_word(h, at[1]);
-	h = fnv_word(h, at[2]);
-	return fnv_word(h, at[3]);
-}
-
-/*
- * fnv_bytes() of 8 bytes at a time: files are large, and mostly words, and these mostly numbers
- * below 2^32.
- */
-static uint64_t fnv_words(uint64_t h, const unsigned char *at, size_t bytes)
-{
-	const size_t whole = bytes / 8 * 8;
-
-	for (size_t i = 0; i < whole; i += 8) {
-		uint32_t low, high;
-
-		memcpy(&low, at + i, sizeof(low));
-		memcpy(&high, at + i + 4, sizeof(high));
-		if (!(low | high))
-			h *= FNV_8;
-		else if (!high)
-			h = fnv_four(h, at + i) * FNV_4;
-		else
-			h = fnv_four(fnv_four(h, at + i), at + i + 4);
-	}
-	return fnv_bytes(h, at + whole, bytes - whole);
-}
-
-uint64_t vfp_checksum(const unsigned char *buf, size_t bytes)
-{
-	size_t at = offsetof(struct vfp_header, checksum);
-	uint64_t h = fnv_bytes(FNV_BEGIN, buf, at);
-
-	return fnv_words(h, buf + sizeof(struct vfp_header), bytes - sizeof(struct vfp_header));
-}
 
 size_t vfp_record_bytes(const struct profile_schema *s)
 {

@@ -114,8 +114,10 @@ test_expect 'a profile that is damaged: what is wrong in words of its manual pag
 	        struct.pack_into("<Q", data, at + 24 + size + 8, 0)
 	    at += 24 + (n * size + 7) // 8 * 8
 	h = 0xcbf29ce484222325
-	for b in data[:48] + data[56:]:
-	    h = (h ^ b) * 0x100000001b3 & (1 << 64) - 1
+	rest = bytes(data[:48] + data[56:])
+	for i in range(0, len(rest), 8):
+	    h = (h ^ int.from_bytes(rest[i:i + 8], "little")) * 0x9e3779b97f4a7c15 & (1 << 64) - 1
+	    h ^= h >> 32
 	struct.pack_into("<Q", data, 48, h)
 	open("bad.vfp", "wb").write(data)
 	END

@@ -681,8 +681,13 @@ static void add_large_stack(struct profile *p, uint32_t i, uint64_t ns)
 		.excl_max_ns = ns};
 }
 
+static void put_version(unsigned char *buf, uint64_t version)
+{
+	memcpy(buf + offsetof(struct vfp_header, version), &version, sizeof(version));
+}
+
 /* Of words that are 0, small and large, and of any number of bytes. */
-START_TEST(checksum_by_words_is_that_by_bytes)
+START_TEST(checksum_of_version_7_is_by_bytes)
 {
 	struct dice d = {.state = 3};
 	unsigned char buf[1000];
@@ -698,9 +703,48 @@ START_TEST(checksum_by_words_is_that_by_bytes)
 
 			memcpy(buf + k, &small, 8);
 		}
+		put_version(buf, 7);
 		ck_assert_uint_eq(vfp_checksum(buf, n),
 			fnv_bytes(fnv_bytes(FNV_BEGIN, buf, at), buf + head, n - head));
 	}
+}
+END_TEST
+
+/* As vftr-vfp(5) has it. */
+START_TEST(checksum_of_version_8_is_by_words)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(30, &bytes);
+	uint64_t h = 0xcbf29ce484222325, wanted, word;
+
+	for (size_t at = 0; at < bytes; at += 8) {
+		memcpy(&word, buf + at, 8);
+		if (at == offsetof(struct vfp_header, checksum)) {
+			wanted = word;
+			continue;
+		}
+		h = (h ^ word) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	ck_assert_uint_eq(h, wanted);
+	free(buf);
+}
+END_TEST
+
+START_TEST(checksum_tells_each_changed_byte)
+{
+	size_t bytes;
+	unsigned char *buf = encoded(3, &bytes);
+	struct dice d = {.state = 5};
+
+	bytes -= (size_t)_i; /* maybe no whole number of words */
+	for (size_t at = sizeof(struct vfp_header); at < bytes; at++) {
+		const uint64_t sum = vfp_checksum(buf, bytes);
+
+		buf[at] ^= (unsigned char)(1 + throw_dice(&d, 255));
+		ck_assert_uint_ne(vfp_checksum(buf, bytes), sum);
+	}
+	free(buf);
 }
 END_TEST
 
@@ -788,7 +832,9 @@ int main(void)
 	tcase_add_test(t, a_clock_gone_wrong_is_still_readable);
 	tcase_add_test(t, files_of_earlier_programs);
 	tcase_add_test(t, files);
-	tcase_add_test(t, checksum_by_words_is_that_by_bytes);
+	tcase_add_test(t, checksum_of_version_7_is_by_bytes);
+	tcase_add_test(t, checksum_of_version_8_is_by_words);
+	tcase_add_loop_test(t, checksum_tells_each_changed_byte, 0, 8);
 	tcase_add_test(t, a_large_file);
 	tcase_add_test(t, planted_summary);
 	suite_add_tcase(s, t);
