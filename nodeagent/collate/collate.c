@@ -19,6 +19,7 @@
 
 #include "nodeagent/collate/tree.h"
 #include "nodeagent/net/ending.h"
+#include "nodeagent/net/tree.h"
 #include "nodeagent/profile/ids.h"
 #include "nodeagent/profile/merge.h"
 #include "nodeagent/profile/lists.h"
@@ -43,6 +44,24 @@ static int send_words(
 	return send_and_free(transport, to, tag, words, 2 * sizeof(*words), until);
 }
 
+/* Marks pieces if they are all of what is below the child at `place'. */
+static void mark_whole(const struct collate_plan *plan, struct piece *at, size_t n, int place)
+{
+	const uint64_t end = (uint64_t)tree_end((int)plan->n, place);
+	uint64_t positions = 0;
+	bool inside = true;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t begins =
+			(at[i].first + plan->place + plan->n - plan->position) % plan->n;
+
+		positions += at[i].end - at[i].first;
+		inside &= begins >= (uint64_t)place && begins + at[i].end - at[i].first <= end;
+	}
+	for (size_t i = 0; i < n; i++)
+		at[i].whole = inside && positions == end - (uint64_t)place;
+}
+
 /* Receives a message from below, unless the deadline comes first, or `of` dies. */
 static int take_one(struct transport *transport, struct pieces *p, int of, double until)
 {
@@ -61,6 +80,9 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 		for (uint32_t k = 0; k < plan->n_children; k++) {
 			if (plan->child[k] != who)
 				continue;
+			if (!plan->delivered[k]) /* else its first pieces may be in others */
+				mark_whole(plan, p->at + before, p->n - before,
+					(int)plan->place + (int)(1u << k));
 			child = plan->delivered[k] = true;
 			free(plan->keys[k].hash);
 			plan->keys[k] = keys_of(p->at + before, p->n - before);
@@ -72,6 +94,8 @@ static int take_one(struct transport *transport, struct pieces *p, int of, doubl
 			send_words(transport, who, TAG_ACK, plan->run, 0, transport_now() + 1);
 	}
 	free(buf);
+	if (child)
+		pieces_join_whole(p);
 	return 0;
 }
 
@@ -423,6 +447,7 @@ int collate_run(struct transport *transport, const struct profile *mine, double 
 	}
 	begin_run(plan);
 	pieces_add(&p, plan->position, plan->position + 1, alone(mine));
+	p.at[0].whole = true;
 	plan->own = keys_of(p.at, p.n);
 	if (plan->unasked && plan->prunes) /* others may have been asked, and wait for this one */
 		collate_weigh_not(transport);

@@ -23,7 +23,8 @@ ORDER_BY(piece_cmp, struct piece, RISING(first))
 
 void pieces_add(struct pieces *p, uint64_t first, uint64_t end, struct profile *profile)
 {
-	*APPEND(p->at, p->n, p->cap) = (struct piece){first, end, profile};
+	*APPEND(p->at, p->n, p->cap) = (struct piece){
+		.first = first, .end = end, .profile = profile};
 }
 
 ORDER_BY(larger_first, struct piece, ORDER(y->end - y->first, x->end - x->first) ?: RISING(first))
@@ -70,10 +71,33 @@ void pieces_join(struct pieces *p)
 		end = i + 1;
 		while (end < p->n && p->at[end - 1].end == p->at[end].first)
 			end++;
-		p->at[kept++] = (struct piece){
-			p->at[i].first, p->at[end - 1].end, merge_range(p->at + i, end - i)};
+		p->at[kept++] = (struct piece){.first = p->at[i].first,
+			.end = p->at[end - 1].end,
+			.profile = merge_range(p->at + i, end - i)};
 	}
 	p->n = kept;
+}
+
+/* The number of the piece behind piece i that is whole, too; or p->n. */
+static size_t whole_behind(const struct pieces *p, size_t i)
+{
+	size_t k = 0;
+
+	while (k < p->n && !(p->at[k].whole && p->at[k].first == p->at[i].end))
+		k++;
+	return k;
+}
+
+void pieces_join_whole(struct pieces *p)
+{
+	for (size_t i = 0, k; i < p->n; i++) {
+		if (!p->at[i].whole || (k = whole_behind(p, i)) == p->n)
+			continue;
+		p->at[i].profile = profile_merge(p->at[i].profile, p->at[k].profile);
+		p->at[i].end = p->at[k].end;
+		p->at[k] = p->at[--p->n];
+		i = SIZE_MAX; /* from the first one on: they are few */
+	}
 }
 
 void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)

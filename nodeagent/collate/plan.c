@@ -83,6 +83,7 @@ static struct collate_plan *plan_one(const int *ranks, uint32_t n, uint32_t posi
 
 	m->n = n;
 	m->position = position;
+	m->place = (uint32_t)v;
 	m->parent = v ? ranks[((uint32_t)tree_parent(v) + root) % n] : -1;
 	m->level = v ? (uint32_t)__builtin_ctz((unsigned)v) : 0;
 	while (m->n_levels < LEVELS_MAX - 1 && (1u << m->n_levels) < n)
@@ -261,6 +262,7 @@ static bool is_plan(const struct transport *transport, const struct collate_plan
 	const char *behind, size_t bytes)
 {
 	if (plan->n != (uint64_t)transport->size || plan->position >= plan->n ||
+		plan->place >= plan->n ||
 		plan->n_children > LEVELS_MAX || plan->n_levels > LEVELS_MAX ||
 		plan->level > LEVELS_MAX)
 		return false;

@@ -34,6 +34,7 @@ struct keys {
 
 struct collate_plan {
 	uint32_t n, position;
+	uint32_t place; /* in the tree of net/tree.h: agent 0 is at 0, who is behind it at 1 ... */
 	int parent;	/* rank, or -1 at agent 0 */
 	uint32_t level; /* at which the parent waits for this agent */
 	uint32_t n_levels;
@@ -74,6 +75,7 @@ struct collate_plan {
 struct piece {
 	uint64_t first, end;
 	struct profile *profile;
+	bool whole; /* of complete parts of the tree below: nothing that comes later is larger */
 };
 
 struct pieces {
@@ -84,6 +86,8 @@ struct pieces {
 void pieces_add(struct pieces *p, uint64_t first, uint64_t end, struct profile *profile);
 /* Merges adjacent pieces; of overlapping ones the largest stays. */
 void pieces_join(struct pieces *p);
+/* Merges adjacent pieces that are whole: while others are awaited that are more. */
+void pieces_join_whole(struct pieces *p);
 bool pieces_cover(const struct pieces *p, uint64_t position);
 void pieces_free(struct pieces *p);
 

@@ -522,6 +522,46 @@ START_TEST(pieces_of_very_many_nodes)
 }
 END_TEST
 
+static void add_whole(struct pieces *p, uint64_t first, uint64_t end, bool whole)
+{
+	pieces_add(p, first, end, all_to_all((uint32_t)first, 2, 2));
+	p->at[p->n - 1].whole = whole;
+}
+
+static bool has_piece(const struct pieces *p, uint64_t first, uint64_t end)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->at[i].first == first && p->at[i].end == end)
+			return true;
+	return false;
+}
+
+/* The others may be parts of what comes later. */
+START_TEST(pieces_that_are_whole_are_joined_before_all_have_come)
+{
+	struct pieces p = {0};
+
+	add_whole(&p, 4, 6, true);
+	add_whole(&p, 0, 1, true);
+	add_whole(&p, 1, 2, false);
+	add_whole(&p, 2, 4, true);
+	add_whole(&p, 6, 7, false);
+	pieces_join_whole(&p);
+	ck_assert_uint_eq(p.n, 4);
+	ck_assert(has_piece(&p, 2, 6) && has_piece(&p, 0, 1));
+	ck_assert(has_piece(&p, 1, 2) && has_piece(&p, 6, 7));
+	add_whole(&p, 1, 2, true);
+	pieces_join_whole(&p);
+	ck_assert_uint_eq(p.n, 3);
+	ck_assert(has_piece(&p, 0, 6));
+	pieces_join(&p);
+	ck_assert_uint_eq(p.n, 1);
+	ck_assert(has_piece(&p, 0, 7));
+	assert_valid(p.at[0].profile);
+	pieces_free(&p);
+}
+END_TEST
+
 /* Its sender need not send again what would be as bad. */
 START_TEST(a_message_with_a_bad_piece_is_taken)
 {
@@ -580,6 +620,7 @@ int main(void)
 	tcase_add_test(t, neighbours_that_have_sent_nothing);
 	tcase_add_test(t, files_of_ranks_are_bounded);
 	tcase_add_loop_test(t, groups_do_not_depend_on_the_tree, 0, 6);
+	tcase_add_test(t, pieces_that_are_whole_are_joined_before_all_have_come);
 	tcase_add_test(t, a_message_with_a_bad_piece_is_taken);
 	tcase_add_test(t, groups_are_checked);
 	tcase_add_test(t, pieces_of_very_many_nodes);
