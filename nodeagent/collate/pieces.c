@@ -100,7 +100,22 @@ void pieces_join_whole(struct pieces *p)
 	}
 }
 
-void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
+/* Of one piece, which may be large: there is no second copy of it. */
+static void *pack_one(const struct piece *piece, uint64_t run, size_t *bytes)
+{
+	const struct up_head head = {run, 1};
+	struct piece_head h = {piece->first, piece->end, 0};
+	unsigned char *out;
+
+	if (vfp_encode_behind(piece->profile, sizeof(head) + sizeof(h), &out, bytes))
+		die(125, "out of memory");
+	h.bytes = *bytes - sizeof(head) - sizeof(h);
+	memcpy(out, &head, sizeof(head));
+	memcpy(out + sizeof(head), &h, sizeof(h));
+	return out;
+}
+
+static void *pack_several(const struct pieces *p, uint64_t run, size_t *bytes)
 {
 	struct up_head head = {run, p->n};
 	unsigned char **part = xcalloc(p->n, sizeof(*part)), *out;
@@ -112,14 +127,7 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
 			die(125, "out of memory");
 		*bytes += size[i];
 	}
-	/* as a rule there is one, and it may be large: no second copy of it */
-	if (p->n == 1) {
-		out = xrealloc(part[0], *bytes);
-		memmove(out + at + sizeof(struct piece_head), out, size[0]);
-		part[0] = NULL;
-	} else {
-		out = xmalloc(*bytes);
-	}
+	out = xmalloc(*bytes);
 	memcpy(out, &head, sizeof(head));
 	for (size_t i = 0; i < p->n; i++) {
 		struct piece_head h = {p->at[i].first, p->at[i].end, size[i]};
@@ -128,14 +136,18 @@ void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
 		at += sizeof(h);
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		if (part[i])
-			memcpy(out + at, part[i], size[i]);
+		memcpy(out + at, part[i], size[i]);
 		at += size[i];
 		free(part[i]);
 	}
 	free(part);
 	free(size);
 	return out;
+}
+
+void *pieces_pack(const struct pieces *p, uint64_t run, size_t *bytes)
+{
+	return p->n == 1 ? pack_one(&p->at[0], run, bytes) : pack_several(p, run, bytes);
 }
 
 static void unpack_piece(

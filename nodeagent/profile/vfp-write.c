@@ -26,50 +26,38 @@ size_t vfp_record_bytes(const struct profile_schema *s)
 	return words * 8;
 }
 
-struct bytes {
-	unsigned char *at;
-	size_t n, cap;
-	bool failed;
-};
-
-static void put_bytes(struct bytes *b, const void *from, size_t n)
-{
-	if (b->n + n > b->cap && !b->failed) {
-		size_t cap = 2 * b->cap + n + 4096;
-		unsigned char *at = realloc(b->at, cap);
-
-		b->failed = !at;
-		if (at) {
-			b->at = at;
-			b->cap = cap;
-		}
-	}
-	if (b->failed)
-		return;
-	if (n)
-		memcpy(b->at + b->n, from, n);
-	b->n += n;
-}
-
-static void put_word(struct bytes *b, uint64_t word)
-{
-	put_bytes(b, &word, sizeof(word));
-}
-
+/* Behind the last byte that was written of each. */
 struct writer {
-	struct bytes out, text;
+	unsigned char *out, *text;
 	uint64_t n_texts;
 };
 
+static void put_word(struct writer *w, uint64_t word)
+{
+	memcpy(w->out, &word, sizeof(word));
+	w->out += sizeof(word);
+}
+
 static uint64_t put_text(struct writer *w, const char *s)
 {
+	size_t n;
+
 	if (!s)
 		return VFP_NO_TEXT;
-	put_bytes(&w->text, s, strlen(s) + 1);
+	n = strlen(s) + 1;
+	memcpy(w->text, s, n);
+	w->text += n;
 	return w->n_texts++;
 }
 
-static void put_field(struct writer *w, enum profile_kind kind, const void *from)
+static void put_wide(struct writer *w, const void *from)
+{
+	memcpy(w->out, from, 16);
+	w->out += 16;
+}
+
+/* Of all kinds but U128. */
+static uint64_t word_of(struct writer *w, enum profile_kind kind, const void *from)
 {
 	uint64_t word;
 	double real;
@@ -77,48 +65,34 @@ static void put_field(struct writer *w, enum profile_kind kind, const void *from
 	switch (kind) {
 	case U64:
 	case I64:
-		put_bytes(&w->out, from, 8);
-		return;
+		return *(const uint64_t *)from;
 	case REAL:
 		/* a clock that went wrong must not make the file unreadable */
 		memcpy(&real, from, sizeof(real));
 		real = isfinite(real) && real > 0 ? real : 0;
-		put_bytes(&w->out, &real, sizeof(real));
-		return;
-	case U128: {
-		unsigned __int128 x;
-
-		memcpy(&x, from, sizeof(x));
-		put_word(&w->out, (uint64_t)x);
-		put_word(&w->out, (uint64_t)(x >> 64));
-		return;
-	}
+		memcpy(&word, &real, sizeof(word));
+		return word;
 	case U32:
 	case COUNT:
-		word = *(const uint32_t *)from;
-		break;
+		return *(const uint32_t *)from;
 	case I32:
-		word = (uint64_t)(int64_t) * (const int32_t *)from;
-		break;
+		return (uint64_t)(int64_t) * (const int32_t *)from;
 	case FLAG:
-		word = *(const bool *)from;
-		break;
+		return *(const bool *)from;
 	case END:
-		word = *(const enum process_end *)from;
-		break;
+		return *(const enum process_end *)from;
 	default:
-		word = put_text(w, *(char *const *)from);
-		break;
+		return put_text(w, *(char *const *)from);
 	}
-	put_word(&w->out, word);
 }
 
-static void put_section_header(struct bytes *b, const char *tag, uint64_t count, uint64_t bytes)
+static void put_section_header(struct writer *w, const char *tag, uint64_t count, uint64_t bytes)
 {
 	struct vfp_section_header h = {.count = count, .record_bytes = bytes};
 
 	memcpy(h.tag, tag, sizeof(h.tag));
-	put_bytes(b, &h, sizeof(h));
+	memcpy(w->out, &h, sizeof(h));
+	w->out += sizeof(h);
 }
 
 static bool has_section(const struct profile_schema *s, const struct profile *p)
@@ -134,45 +108,87 @@ static void put_section(struct writer *w, const struct profile_schema *s, const 
 	size_t n;
 	const char *base = profile_records(p, s, &n);
 
-	put_section_header(&w->out, s->tag, n, vfp_record_bytes(s));
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < s->n_fields; k++)
-			put_field(w, s->fields[k].kind, base + i * s->bytes + s->fields[k].offset);
+	put_section_header(w, s->tag, n, vfp_record_bytes(s));
+	for (; n; n--, base += s->bytes) {
+		for (const struct profile_field *f = s->fields; f < s->fields + s->n_fields; f++) {
+			if (f->kind == U128)
+				put_wide(w, base + f->offset);
+			else
+				put_word(w, word_of(w, f->kind, base + f->offset));
+		}
 	}
+}
+
+/* What a file needs, known before it is written: large ones are not moved while they grow. */
+struct sizes {
+	uint64_t sections; /* with texts */
+	size_t records;	   /* bytes of all that is before the texts */
+	size_t texts;	   /* bytes */
+};
+
+static size_t text_bytes(const struct profile_schema *s, const struct profile *p)
+{
+	size_t n, bytes = 0;
+	const char *base = profile_records(p, s, &n);
+
+	for (const struct profile_field *f = s->fields; f < s->fields + s->n_fields; f++)
+		for (size_t i = 0; profile_is_text(f) && i < n; i++) {
+			const char *text = *(char *const *)(base + i * s->bytes + f->offset);
+
+			bytes += text ? strlen(text) + 1 : 0;
+		}
+	return bytes;
+}
+
+static struct sizes sizes_of(const struct profile *p)
+{
+	struct sizes z = {.sections = 1,
+		.records = sizeof(struct vfp_header) + sizeof(struct vfp_section_header)};
+
+	for (const struct profile_schema *s = profile_schema; s < profile_schema + PROFILE_LISTS;
+		s++) {
+		size_t n;
+
+		if (!has_section(s, p))
+			continue;
+		profile_records(p, s, &n);
+		z.sections++;
+		z.records += sizeof(struct vfp_section_header) + n * vfp_record_bytes(s);
+		z.texts += text_bytes(s, p);
+	}
+	return z;
+}
+
+int vfp_encode_behind(const struct profile *p, size_t room, unsigned char **buf, size_t *bytes)
+{
+	const struct sizes z = sizes_of(p);
+	struct vfp_header h = {.magic = VFP_MAGIC,
+		.version = VFP_VERSION,
+		.byte_order = VFP_BYTE_ORDER,
+		.bytes = vfp_padded(z.records + z.texts),
+		.n_sections = z.sections,
+		.run = p->run};
+	unsigned char *all = malloc(room + h.bytes), *at = all + room;
+	struct writer w = {.out = at + sizeof(h), .text = at + z.records};
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < PROFILE_LISTS; i++)
+		if (has_section(&profile_schema[i], p))
+			put_section(&w, &profile_schema[i], p);
+	put_section_header(&w, VFP_TEXT_TAG, z.texts, 1);
+	memset(w.text, 0, h.bytes - z.records - z.texts);
+	memcpy(at, &h, sizeof(h));
+	h.checksum = vfp_checksum(at, h.bytes);
+	memcpy(at, &h, sizeof(h));
+	*buf = all;
+	*bytes = room + h.bytes;
+	return 0;
 }
 
 int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes)
 {
-	static const unsigned char zeros[8];
-	struct vfp_header h = {.magic = VFP_MAGIC,
-		.version = VFP_VERSION,
-		.byte_order = VFP_BYTE_ORDER,
-		.run = p->run,
-		.n_sections = 1};
-	struct writer w = {0};
-
-	put_bytes(&w.out, &h, sizeof(h));
-	for (size_t i = 0; i < PROFILE_LISTS; i++) {
-		if (!has_section(&profile_schema[i], p))
-			continue;
-		put_section(&w, &profile_schema[i], p);
-		h.n_sections++;
-	}
-	put_section_header(&w.out, VFP_TEXT_TAG, w.text.n, 1);
-	put_bytes(&w.out, w.text.at, w.text.n);
-	put_bytes(&w.out, zeros, vfp_padded(w.out.n) - w.out.n);
-	free(w.text.at);
-	if (w.out.failed || w.text.failed) {
-		free(w.out.at);
-		return -ENOMEM;
-	}
-	h.bytes = w.out.n;
-	memcpy(w.out.at, &h, sizeof(h));
-	h.checksum = vfp_checksum(w.out.at, w.out.n);
-	memcpy(w.out.at, &h, sizeof(h));
-	*buf = w.out.at;
-	*bytes = w.out.n;
-	return 0;
+	return vfp_encode_behind(p, 0, buf, bytes);
 }
 
 int vfp_write(const struct profile *p, const char *path)

@@ -21,6 +21,9 @@ struct profile;
 /* 0 or -ENOMEM; the caller frees *buf. */
 int vfp_encode(const struct profile *p, unsigned char **buf, size_t *bytes);
 
+/* The same behind `room' bytes that are left as they are, for a head; *bytes has them, too. */
+int vfp_encode_behind(const struct profile *p, size_t room, unsigned char **buf, size_t *bytes);
+
 /* NULL on error; then *error says why (caller frees), otherwise it is NULL. */
 struct profile *vfp_decode(const unsigned char *buf, size_t bytes, char **error);
 
