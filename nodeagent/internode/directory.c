@@ -41,6 +41,7 @@ struct sheet {
 	size_t n_reporters, cap_reporters;
 	int *senders;
 	size_t n_senders, cap_senders;
+	struct words targets; /* as the answer has them, in place of the message */
 	bool present;
 };
 
@@ -129,7 +130,7 @@ struct hub {
 	size_t n_lost, cap_lost;
 	uint64_t *absent; /* agents */
 	size_t n_absent;
-	struct wanted *wanted; /* put_targets(): by agent */
+	struct wanted *wanted; /* find_targets(): by agent */
 };
 
 /* Those of an agent's processes that another one wants. */
@@ -173,21 +174,6 @@ static void note_absent(struct hub *h)
 			h->absent[h->n_absent++] = (uint64_t)i;
 }
 
-static void note_sender(struct hub *h, int agent)
-{
-	struct rank_set wanted = take_set(h->sheets[agent].wanted);
-
-	for (size_t k = 0; k < wanted.n; k++) {
-		const int to = owners_find(&h->owners, wanted.at[k]);
-		struct sheet *s = to == OWNERS_NOBODY ? NULL : &h->sheets[to];
-
-		if (!s || to == agent || (s->n_senders && s->senders[s->n_senders - 1] == agent))
-			continue;
-		*LIST_ADD(s, senders) = agent;
-	}
-	free(wanted.at);
-}
-
 /* Both sides of a report learn of it, or none: of homes that are absent nobody does. */
 static void note_reporters(struct hub *h)
 {
@@ -209,23 +195,8 @@ static void note_reporters(struct hub *h)
 
 ORDER_BY(agent_cmp, int, ORDER(*x, *y))
 
-/* Processes wanted, by the agent that has them. */
-static void put_targets(struct hub *h, int agent, struct words *w)
+static void put_targets(struct hub *h, int *targets, size_t n, struct words *w)
 {
-	struct rank_set wanted = take_set(h->sheets[agent].wanted);
-	int *targets = xcalloc(wanted.n + 1, sizeof(*targets));
-	size_t n = 0;
-
-	for (size_t k = 0; k < wanted.n; k++) {
-		const int to = owners_find(&h->owners, wanted.at[k]);
-		struct wanted *of = to == OWNERS_NOBODY || to == agent ? NULL : &h->wanted[to];
-
-		if (!of)
-			continue;
-		if (!of->n_ids)
-			targets[n++] = to;
-		*LIST_ADD(of, ids) = wanted.at[k];
-	}
 	qsort(targets, n, sizeof(*targets), agent_cmp);
 	words_put(w, n);
 	for (size_t i = 0; i < n; i++) {
@@ -235,8 +206,36 @@ static void put_targets(struct hub *h, int agent, struct words *w)
 		rank_set_put(w, of->ids, of->n_ids);
 		of->n_ids = 0;
 	}
-	free(targets);
+}
+
+/*
+ * Processes wanted, by the agent that has them, which learns of that. To be called for one agent
+ * after the other.
+ */
+static void find_targets(struct hub *h, int agent)
+{
+	struct sheet *s = &h->sheets[agent];
+	struct rank_set wanted = take_set(s->wanted);
+	int *targets = xcalloc(wanted.n + 1, sizeof(*targets));
+	size_t n = 0;
+
+	for (size_t k = 0; k < wanted.n; k++) {
+		const int to = owners_find(&h->owners, wanted.at[k]);
+		struct wanted *of = to == OWNERS_NOBODY || to == agent ? NULL : &h->wanted[to];
+
+		if (!of)
+			continue;
+		if (!of->n_ids) {
+			targets[n++] = to;
+			*LIST_ADD(&h->sheets[to], senders) = agent;
+		}
+		*LIST_ADD(of, ids) = wanted.at[k];
+	}
 	free(wanted.at);
+	free(s->entry);
+	s->entry = NULL;
+	put_targets(h, targets, n, &s->targets);
+	free(targets);
 }
 
 static struct words make_answer(struct hub *h, int agent)
@@ -253,7 +252,8 @@ static struct words make_answer(struct hub *h, int agent)
 	words_put(&w, s->n_senders);
 	for (size_t i = 0; i < s->n_senders; i++)
 		words_put(&w, (uint64_t)s->senders[i]);
-	put_targets(h, agent, &w);
+	for (size_t i = 0; i < s->targets.n; i++)
+		words_put(&w, s->targets.at[i]);
 	return w;
 }
 
@@ -298,6 +298,7 @@ static void hub_free(struct hub *h)
 		free(h->sheets[i].homes.at);
 		free(h->sheets[i].reporters);
 		free(h->sheets[i].senders);
+		words_free(&h->sheets[i].targets);
 	}
 	for (int i = 0; h->wanted && i < h->size; i++)
 		free(h->wanted[i].ids);
@@ -323,7 +324,7 @@ static int be_hub(
 	make_owners(&h);
 	note_absent(&h);
 	for (int i = 0; i < h.size; i++)
-		note_sender(&h, i);
+		find_targets(&h, i);
 	note_reporters(&h);
 	for (int i = 1; i < h.size; i++) {
 		struct words w = make_answer(&h, i);
