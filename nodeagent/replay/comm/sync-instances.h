@@ -30,6 +30,7 @@ struct traffic_track;
 
 #define BUCKETS	 65536u
 #define GROUPS	 64u
+#define PLACES	 4u /* of these in which one may be: calls alternate on some communicators */
 #define FEW	 2u  /* arrivals for which an instance has room */
 #define MANY	 4u  /* further ones of each instance for which there is room in a block */
 #define SIDE	 16u /* instances side by side in a block */

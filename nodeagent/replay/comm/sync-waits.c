@@ -51,17 +51,32 @@ static void instance_unlink(struct sync *s, struct instance *i)
 	comm_drop(i->traffic, i->comm);
 }
 
+static struct instance_group **group_places(struct sync *s, uint64_t id)
+{
+	return &s->last_groups[(id * 0x9e3779b97f4a7c15u >> 32) % (GROUPS / PLACES) * PLACES];
+}
+
+/* Where the group of the id is, or may be. */
 static struct instance_group **group_place(struct sync *s, uint64_t id)
 {
-	return &s->last_groups[(id * 0x9e3779b97f4a7c15u >> 32) % GROUPS];
+	struct instance_group **places = group_places(s, id), **vacant = NULL;
+
+	for (unsigned i = 0; i < PLACES; i++) {
+		if (places[i] && places[i]->id == id)
+			return &places[i];
+		if (!places[i])
+			vacant = &places[i];
+	}
+	return vacant ? vacant : &places[id % PLACES];
 }
 
 static void group_free(struct sync *s, struct instance_group *g)
 {
-	struct instance_group **last = group_place(s, g->id);
+	struct instance_group **places = group_places(s, g->id);
 
-	if (*last == g)
-		*last = NULL;
+	for (unsigned i = 0; i < PLACES; i++)
+		if (places[i] == g)
+			places[i] = NULL;
 	for (struct arrivals *b = g->first, *next; b; b = next) {
 		next = b->next;
 		match_pool_give(&s->arrivals, b);
