@@ -30,16 +30,18 @@ int agent_write_so_far(struct agent *a);
  */
 unsigned agent_close_copy(struct agent *a);
 
-/*
- * The second half, in a standby (standby.h) whose agent was killed; says so, and where the files
- * are. until: when it was made; running: what agent_close_copy() has returned. tell_when() returns
- * when it may be said.
- */
+/* What a standby (standby.h) knows when its agent has died. */
 struct standby_results {
-	time_t until;
-	unsigned running;
-	void (*tell_when)(struct agent *a);
+	time_t until;			    /* when the copy was made: its results end there */
+	unsigned running;		    /* what agent_close_copy() has returned */
+	void (*tell_when)(struct agent *a); /* returns when it may print */
 };
+
+/*
+ * The second half, in a standby: writes the files of this node, from the agent's own node profile if
+ * that is later, and prints that it died and where they are. 0, or 1 if one could not be written
+ * (with a message).
+ */
 int agent_write_standby(struct agent *a, const struct standby_results *r);
 
 /* Writes the files of a round (rounds.h) from the profile of this node; 0, or 1 after a message. */
