@@ -11,7 +11,8 @@
 # Clients need SLURM_CONF=DIR/slurm/slurm.conf. With the word cgroup, Slurm follows
 # and ends its steps by control groups, as production sites do: each node sees a
 # group of its own as the root. Ports, keys and control groups belong to the set,
-# so that sets do not meet. Exit status 77: impossible here, and why.
+# so that sets do not meet; nor agents of other tests, which listen below 31000.
+# Exit status 77: impossible here, and why.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -59,8 +60,8 @@ write_conf() { # LINE...
 	cat <<-END
 		ClusterName=vftr$x
 		SlurmctldHost=$(hostname | cut -d. -f1)(10.77.$x.254)
-		SlurmctldPort=$((20000 + x * 2))
-		SlurmdPort=$((20001 + x * 2))
+		SlurmctldPort=$((31000 + x * 2))
+		SlurmdPort=$((31001 + x * 2))
 		SlurmUser=root
 		AuthType=auth/munge
 		CredType=cred/munge
