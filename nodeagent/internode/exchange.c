@@ -34,7 +34,7 @@ enum { MORE, LAST, CAUSES, LOCKS };
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define LOCKS_WORDS (LOCK_EXCHANGE_WORDS * (CHUNK_BYTES / 64)) /* of a chunk, at most */
 #define PART	    3 /* of the deadline of the collation, all of this */
-#define PAIR_PART   4 /* of that, to wait for one agent */
+#define PAIR_PART   3 /* of that, to wait for one agent, which may wait for another one */
 
 struct exchange {
 	struct matching *m;

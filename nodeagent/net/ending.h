@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #define ENDING_ALL_S	  25.0
-#define ENDING_EXCHANGE_S 5.0
+#define ENDING_EXCHANGE_S 8.0
 
 /* To be called when SIGTERM comes; a second call changes nothing. */
 void ending_begin(void);

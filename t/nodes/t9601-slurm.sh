@@ -23,8 +23,9 @@ summary() {
 	is 1 "$(ls out/*_all.json | wc -l)" summaries
 	is "$1 $2 0" "$(json out/*_all.json \
 		'"\(.ranks) \(.matching.pairs.exact) \(.matching.unmatched_sends | add)"')" \
-		'ranks, messages, and sends without a receive' || {
+		'ranks, messages, and sends without a known receiver' || {
 		cat stderr # what the agents said of it
+		jq -c .matching out/*_all.json
 		grep '^Warning' out/*_all.log
 		false
 	}
@@ -406,6 +407,7 @@ test_expect 'scancel: a summary of what was done' '
 	wait_for 30 "grep -q ranks cancelled.out"
 	scancel "$job"
 	wait_for 40 "ls out/*_all.json"
+	cp cancelled.out stderr
 	summary 6 600
 	wait_for 40 "! squeue -h -j $job | grep -q ."'
 
