@@ -39,11 +39,27 @@ ranks_traced() {
 	cat out.0 out.1 | awk '{ s += $2 } END { print s }'
 }
 
+# bound: what may be wrong of a time. The short form has 25 %: others are beside it, which costs hooks
+# more than their callers, by what the others evict from caches. It has 50 % where processes that are
+# not ours took a third of the time in which the untraced ones wanted to run: with some ten of them for
+# each CPU hooks took up to twice the time that was told.
+busy_1=
+bound() {
+	if [ -n "$VFTR_LONG" ]; then
+		echo 0.1
+	elif [ -z "$busy_1" ] && awk '{ cpu += $2; all += $3 } END { exit !(all > 1.5 * cpu) }' untraced; then
+		echo 0.5
+	else
+		echo 0.25
+	fi
+}
+
 # pair HOW PLAIN ARGUMENT...: untraced, traced, told: CPU seconds, of two processes
 pair() {
 	pair_how=$1 pair_program=$2
 	shift 2
 	pair_plain=$("$pair_how" "$pair_program" "$@")
+	[ "$pair_how" = ranks ] || cat out.1 out.2 >>untraced # ranks wait for each other, too
 	rm -f ./*_all.json
 	pair_traced=$("${pair_how}_traced" "$@")
 	echo "$pair_plain $pair_traced $(json ./*_all.json '.hooks_s * .processes')"
@@ -61,16 +77,14 @@ spread() {
 		END { print (high - low) / (high + low) }' pairs
 }
 
-# right HOW PLAIN ARGUMENT...: a line for the table of what was found; within 10 % and the
+# right HOW PLAIN ARGUMENT...: a line for the table of what was found; within the bound and the
 # spread of the untraced time, and of the traced time where most of that is overhead. Of three
-# pairs, or of nine where others disturb the three. The short form has 25 %: others are beside it,
-# which costs hooks more than their callers, by what the others evict from caches. The two processes
-# tell their time in user mode; the ranks, which tell that of short parts, have small rings: on a
-# machine whose host gives memory page by page, the kernel's part of a new page is 10 us and more.
-bound=0.25
-[ -z "$VFTR_LONG" ] || bound=0.1
+# pairs, or of nine where others disturb the three. The two processes tell their time in user mode;
+# the ranks, which tell that of short parts, have small rings: on a machine whose host gives memory
+# page by page, the kernel's part of a new page is 10 us and more.
 right() {
 	: >pairs
+	: >untraced
 	for i in 1 2 3 4 5 6 7 8 9; do
 		pair "$@" >>pairs
 		[ $i != 3 ] || ! is_right "$@" || return 0
@@ -80,12 +94,12 @@ right() {
 
 is_right() {
 	shift 2
-	median_pair | awk -v spread="$(spread)" -v bound="$bound" -v what="$*" '{
+	median_pair | awk -v spread="$(spread)" -v bound="$(bound)" -v what="$*" '{
 		left = $2 - $3
 		share = $3 / $2
 		off = left - $1
-		printf "# %s: untraced %.3f s, traced %.3f s, told %.3f s (%.0f %%): off by %.1f %%, %.1f %% of traced; spread %.1f %%\n",
-			what, $1, $2, $3, 100 * share, 100 * off / $1, 100 * off / $2, 100 * spread
+		printf "# %s: untraced %.3f s, traced %.3f s, told %.3f s (%.0f %%): off by %.1f %%, %.1f %% of traced; bound %d %%, spread %.1f %%\n",
+			what, $1, $2, $3, 100 * share, 100 * off / $1, 100 * off / $2, 100 * bound, 100 * spread
 		scale = share > 0.5 ? $2 : $1
 		scale *= bound + spread
 		exit !(off <= scale && (-off <= scale || what ~ "chain"))
@@ -103,6 +117,7 @@ busy() {
 quiet() {
 	kill $busy_1 $busy_2
 	wait $busy_1 $busy_2 2>/dev/null || :
+	busy_1=
 }
 
 each() { # STEPS WORK

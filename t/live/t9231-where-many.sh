@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # `vftr where' of many threads of one node without MPI: all are there, at two places, and how long
-# that takes. Long form: 16 processes with 128 threads each, within a second.
+# that takes, beside that of one thread. Long form: 16 processes with 128 threads each.
 test_description='where many threads are'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
@@ -22,16 +22,28 @@ test_expect 'each thread of each process is in the tree' '
 	is "$processes $processes" "$(json view "[.places[] | .processes | tostring] | join(\" \")")"
 	is "0 false" "$(json view "\"\\(.left_out.threads) \\(.all_wait_in_mpi)\"")"'
 
-test_expect 'it takes less than a second, of which the agents take 250 ms to answer' '
+# where_ms SESSION
+where_ms() {
+	began=$(date +%s%N)
+	timeout 30 "$VFTR" where -s "$1" >text
+	echo $((($(date +%s%N) - began) / 1000000))
+}
+
+# One process after the other would take the 250 ms, in which an agent answers, for each.
+test_expect 'it takes less than a second; or, on a busy machine, than three times what one thread takes' '
+	mkdir alone
+	VFTR_SESSION=alone limit "$AGENT" -q -o "$PWD/alone" -- "$BIN/where-threads" "$PWD/alone" 1 1 &
+	agent=$!
+	wait_for 60 "timeout 30 $VFTR where -s alone -j >view && jq -e \".complete and .threads == 1\" view"
 	for try in 1 2 3 4 5; do
-		began=$(date +%s%N)
-		timeout 30 "$VFTR" where -s many >text
-		took=$((($(date +%s%N) - began) / 1000000))
-		echo "$took ms for $all threads"
-		[ "$took" -ge 1000 ] || break
+		one=$(where_ms alone) took=$(where_ms many)
+		echo "$took ms for $all threads, $one ms for one"
+		[ "$took" -ge 1000 ] && [ "$took" -ge $((3 * one)) ] || break
 	done
-	[ "$took" -lt 1000 ]
-	has text "$all threads"'
+	touch alone/end
+	[ "$took" -lt 1000 ] || [ "$took" -lt $((3 * one)) ]
+	has text "$all threads"
+	status_of 0 wait $agent'
 
 test_expect 'a view is no reason to go on: the job ends' '
 	touch job/end

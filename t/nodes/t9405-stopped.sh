@@ -14,7 +14,7 @@ both_of() {
 	echo "$agent $(nodes_run "$2" ps -o ppid= -p "$agent")"
 }
 
-# ended_with STOPPED ENDED...: the summary is there within 25 s of SIGTERM
+# ended_with STOPPED ENDED...: the summary is there within 25 s of SIGTERM; on a busy machine, later
 ended_with() {
 	stopped=$1
 	shift
@@ -34,7 +34,7 @@ ended_with() {
 	cat "$dir"/*.err
 	took=$(awk "BEGIN { print $(stat -c %.9Y "$dir/$LAST") - $sent }")
 	echo "# $LAST after $took s"
-	awk "BEGIN { exit !($took < 25) }"
+	awk "BEGIN { exit !($took < $(patient 25)) }"
 }
 
 test_expect 'the agent of node3 is stopped: the summary has the others' '

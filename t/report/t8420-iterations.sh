@@ -88,7 +88,8 @@ for mpi in $mpis; do
 		# 3 ms and 15 ms; what else runs on the machine makes them longer, not shorter
 		jq -e ".iterations | .median_s >= 0.003 and
 			([.steps[] | select(.first % 10 == 9) | .least_s] | min >= 0.015) and
-			([.steps[] | select(.first % 10 != 9) | .least_s] | min < 0.012) and
+			([.steps[] | select(.first % 10 != 9) | .least_s] | min) <
+				0.8 * ([.steps[] | select(.first % 10 == 9) | .least_s] | min) and
 			([.kinds[].steps] | add == 120)" $json'
 
 	test_expect "$mpi: the summary, vftr iterations, its CSV and JSON, and the report say the same" '

@@ -433,16 +433,16 @@ test_expect 'without an agent all calls return, and nothing is said' '
 	is 0 "$(wc -c <x.err)"'
 
 test_expect 'checklist 25: attach of a child takes less than 5 ms; the fastest of some' '
-	for try in 1 2 3 4; do
+	for try in $(seq 20); do
 		(
 			agent attach$try
 			one a join=0 expect=1 start children=x.contact wait=ready sleep=0.1 attach=0=w=1=x.contact finish
 			one c join===x.contact touch=ready start finish
 			over 0
 		)
-		sed -n "s/^a: attach took //p" attach$try/a.out
-	done | sort -n >times
-	cat times
+		sed -n "s/^a: attach took //p" attach$try/a.out | tee -a times
+		[ $try -lt 4 ] || ! sort -n times | awk "NR == 1 { exit !(\$1 < 0.005) }" || break
+	done
 	awk "/^[0-9.]*\$/ { if (!n++ || \$1 < least) least = \$1 } END { exit !(n && least < 0.005) }" times'
 
 test_expect '100 processes join, start, and are all matched' '
