@@ -124,7 +124,7 @@ run_and_kill() {
 	local mpi=$1
 	shift
 	rm -f counter.*
-	limit "$@" $(mpirun_of "$mpi") -np 3 "$program" 20 >out 2>err &
+	limit "$@" $(mpirun_of "$mpi") -np 3 "$program" 100 >out 2>err &
 	job=$!
 	wait_for 30 'counts 0 && counts 1 && counts 2' # else rank 1 may be pid 0, who is we all
 	sleep 0.$((RANDOM % 10))
@@ -157,7 +157,7 @@ test_expect 'a killed agent does not harm the program (everyday form)' '
 	rm -f counter
 	"$AGENT" -q -- sh -c "$BIN/end counted 4 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
-	kill -9 $(agent_pids)
+	signal_agents KILL
 	wait_for 20 "[ -s status ]"
 	is 0 "$(cat status)" "exit status of the program"
 	status_of 0 wait $!'
@@ -167,10 +167,9 @@ test_expect 'a killed agent does not harm a program that blocks on a full ring' 
 	"$AGENT" -q -k shm.ring_size=32KiB -- \
 		sh -c "$BIN/end counted 4 counter; echo \$? >status" &
 	wait_for 20 "[ -s counter ] && [ \$(number_in counter) -gt 0 ]"
-	agent=$(agent_pids)
-	kill -STOP $agent
+	signal_agents STOP
 	wait_for 20 "stands_still counter"
-	kill -9 $agent
+	signal_agents KILL
 	wait_for 20 "[ -s status ]"
 	is 0 "$(cat status)" "exit status of the program"
 	status_of 0 wait $!'

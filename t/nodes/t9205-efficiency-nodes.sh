@@ -12,9 +12,9 @@ nodes_up 2
 mpicc_traced openmpi "$BIN/efficiency" "$T/mpi/program/app-efficiency.c" ||
 	{ echo "Bail out! app-efficiency.c does not build"; exit 1; }
 
-# nodes OUT JSON: in nodes, and between nodes, of ranks 0 and 1, and of 2 and 3
-by_nodes() {
-	set -- "$2" $(awk '$1 == "stamps" {
+# balances OUT: in nodes, and between nodes, of ranks 0 and 1, and of 2 and 3, by the stamps
+balances() {
+	awk '$1 == "stamps" {
 		useful = $4 - $3 - $5
 		if (useful > most) most = useful
 		node[$2 >= 2] += useful / 2
@@ -22,14 +22,37 @@ by_nodes() {
 	END {
 		n = node[0] > node[1] ? node[0] : node[1]
 		print n / most, (node[0] + node[1]) / 2 / n
-	}' "$1")
+	}' "$1"
+}
+
+# efficiency FOLDER IN BETWEEN MS...: a run with the balances that this work has, and its output in out;
+# with more work where the delays of a busy machine have changed them, or most of the run was its start
+efficiency() {
+	to=$1 in=$2 between=$3
+	shift 3
+	for times in 1 4 16; do
+		rm -rf "$to"
+		limit "$VFTR" run -q -o "$to" -- $(nodes_mpirun 2) -np 4 "$BIN/efficiency" 10 \
+			$(for ms; do echo $((ms * times)); done) >out
+		if balances out | awk -v in_nodes="$in" -v between="$between" '{
+			print
+			exit !(($1 - in_nodes) ^ 2 < 0.0025 && ($2 - between) ^ 2 < 0.0025) }' &&
+			jq -e ".efficiency.window_s > 0.4 * .runtime_s" "$to/profile.json"; then
+			break
+		fi
+	done
+}
+
+# by_nodes OUT JSON: the balances are those of the stamps
+by_nodes() {
+	set -- "$2" $(balances "$1")
 	[ $# = 3 ] && close "$2" "$(jq .efficiency.load_balance_in_nodes "$1")" &&
 		close "$3" "$(jq .efficiency.load_balance_between_nodes "$1")" &&
 		is "node1 node1 node2 node2" "$(jq -r '[.per_rank[].node] | join(" ")' "$1")"
 }
 
 test_expect 'factors in nodes and between them are those of the stamps' '
-	limit "$VFTR" run -q -o between -- $(nodes_mpirun 2) -np 4 "$BIN/efficiency" 10 10 20 30 40 >out
+	efficiency between 0.875 0.714 10 20 30 40
 	right out between/profile.json
 	by_nodes out between/profile.json
 	is "[]" "$(jq -c .efficiency.estimated between/profile.json)"
@@ -38,7 +61,7 @@ test_expect 'factors in nodes and between them are those of the stamps' '
 	has between/summary.log "|     between nodes "'
 
 test_expect 'the rank with the most work is the same on another node: in nodes gets worse' '
-	limit "$VFTR" run -q -o within -- $(nodes_mpirun 2) -np 4 "$BIN/efficiency" 10 10 40 20 30 >out
+	efficiency within 0.625 1 10 40 20 30
 	right out within/profile.json
 	by_nodes out within/profile.json
 	jq -e --slurpfile between between/profile.json ".efficiency.load_balance_in_nodes <

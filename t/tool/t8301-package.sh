@@ -24,9 +24,9 @@ files_below() {
 	(cd "$1" && find . ! -type d | sed 's|^\./||' | sort)
 }
 
-# make TARGET [VARIABLE=...] of this build
+# make TARGET [VARIABLE=...] of this build; on a busy machine packages take minutes
 build() {
-	limit make -C "$TOP" --no-print-directory O="$BUILD" "$@"
+	timeout -k 5 600 make -C "$TOP" --no-print-directory O="$BUILD" "$@"
 }
 
 # dpkg of a system in a folder of its own
