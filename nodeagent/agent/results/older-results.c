@@ -9,12 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "nodeagent/agent/results/folder-lock.h"
 #include "nodeagent/agent/roles/agent.h"
 #include "nodeagent/base/hash.h"
 #include "nodeagent/base/map.h"
@@ -26,8 +25,6 @@
 #define OLD	   ".old"
 #define OLD_MOST   1000000
 #define HEAD_BYTES 1024
-#define LOCK_S	   30
-#define LOOK_NS	   10000000
 /* The times of files are those of the kernel's last tick, or a little before; on other file systems
  * those of a server, whose clock may differ so much. */
 #define COARSE_S 0.02
@@ -408,35 +405,21 @@ static void keep_older(struct host *host, const char *base, bool at_start)
 	free_folder(&f);
 }
 
-/* Descriptor of the folder, locked where that can be; -1: there is none. */
-static int lock_folder(const char *folder)
-{
-	const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	for (int i = 0; fd >= 0; i++) {
-		if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-			return fd;
-		if (i == LOCK_S * (1000000000 / LOOK_NS))
-			break;
-		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-	}
-	if (fd >= 0)
-		complain("%s: another run has been writing its results there for %d s: no longer "
-			 "waited for",
-			folder, LOCK_S);
-	return fd;
-}
-
 /* Of an agent that had ended before this one began. */
 static bool is_of_before(const struct folder *f, const struct kept *k)
 {
 	return !k->number && !strcmp(k->who, f->host->name) && is_older(f, k);
 }
 
+static int lock_for(struct host *host)
+{
+	return folder_lock(host->output_directory, host->transport && host->transport->size > 1);
+}
+
 void older_results_of_stacks(struct host *host)
 {
 	struct folder f = {.host = host, .base = "", .stacks = true};
-	const int lock = host->results_lock < 0 ? lock_folder(host->output_directory) : -1;
+	const int lock = host->results_lock < 0 ? lock_for(host) : -1;
 
 	read_folder(&f);
 	for (size_t i = 0; i < f.n; i++)
@@ -454,7 +437,7 @@ static int begin_writing(struct host *host, const char *base, bool at_start)
 	int lock = -1;
 
 	if (host->results_lock < 0)
-		lock = host->results_lock = lock_folder(host->output_directory);
+		lock = host->results_lock = lock_for(host);
 	keep_older(host, base, at_start);
 	return lock;
 }
