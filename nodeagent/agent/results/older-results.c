@@ -44,6 +44,7 @@ struct folder {
 	const char *base;
 	bool at_start;	 /* of a sampling file: what is in its place is of another run */
 	bool stacks;	 /* only files of call stacks; else all but these */
+	bool part;	 /* only what this agent may move, and what tells the run of that */
 	double coarse_s; /* so much earlier than our clock says a file may have been written */
 	struct kept *files;
 	size_t n, cap;
@@ -111,6 +112,36 @@ static bool belongs_to(const char *base, const char *wanted)
 						(!n || !strncmp(base + n, ".round", 6)));
 }
 
+/*
+ * The first of several agents, or the only one, writes what is of the whole job, and so moves
+ * what is there. The others write, and move, only what is of their node: if they moved
+ * the summary of another run, nothing would come into its place.
+ */
+static bool moves_all(struct host *host)
+{
+	const struct agent *a = agent_of(host);
+
+	return a->host.transport ? !a->host.transport->rank : !a->several;
+}
+
+static bool is_of_our_node(const struct folder *f, enum result_kind kind, const char *who)
+{
+	return who && kind != RESULT_RANK_LOG && f->host->name && result_is_of(who, f->host->name);
+}
+
+static bool is_ours_to_move(const struct folder *f, const struct kept *k)
+{
+	return moves_all(f->host) || is_of_our_node(f, k->kind, k->who);
+}
+
+/* Without a look into it: there may be thousands, of other nodes. */
+static bool is_wanted(const struct folder *f, const struct result_parsed *r)
+{
+	return r->layout == result_layout(f->host->conf) &&
+	       (r->kind == RESULT_STACKS) == f->stacks && belongs_to(r->base, f->base) &&
+	       (!f->part || r->kind == RESULT_PROFILE || is_of_our_node(f, r->kind, r->who));
+}
+
 static void add_file(struct folder *f, const char *entry)
 {
 	char *name = xstrdup(entry), *path = xasprintf("%s/%s", f->host->output_directory, entry);
@@ -119,9 +150,8 @@ static void add_file(struct folder *f, const char *entry)
 	struct stat st;
 
 	/* what is no file was put there by somebody else */
-	if (!result_parse(name, &r) || lstat(path, &st) || !S_ISREG(st.st_mode) ||
-		r.layout != result_layout(f->host->conf) ||
-		(r.kind == RESULT_STACKS) != f->stacks || !belongs_to(r.base, f->base)) {
+	if (!result_parse(name, &r) || !is_wanted(f, &r) || lstat(path, &st) ||
+		!S_ISREG(st.st_mode)) {
 		result_parsed_free(&r);
 		free(name);
 		free(path);
@@ -276,6 +306,8 @@ static void free_folder(struct folder *f)
 		free(f->files[i].who);
 	}
 	free(f->files);
+	f->files = NULL;
+	f->n = f->cap = 0;
 	map64_free(&f->runs);
 }
 
@@ -330,19 +362,9 @@ static unsigned move_file(const struct folder *f, const struct kept *k, unsigned
 	return moved.number;
 }
 
-/*
- * The first of several agents, or the only one, writes what is of the whole job, and so moves
- * what is there. The others write, and move, only what is of their node: if they moved
- * the summary of another run, nothing would come into its place.
- */
-static bool is_ours_to_move(const struct folder *f, const struct kept *k)
+static bool is_to_be_moved(const struct folder *f, const struct kept *k)
 {
-	const struct agent *a = agent_of(f->host);
-	const bool of_node = k->who && k->kind != RESULT_RANK_LOG;
-
-	if (a->host.transport ? !a->host.transport->rank : !a->several)
-		return true;
-	return of_node && f->host->name && result_is_of(k->who, f->host->name);
+	return !k->number && !k->ours && is_ours_to_move(f, k);
 }
 
 /* All that a run has left. */
@@ -353,7 +375,7 @@ static void move_run(struct folder *f, uint64_t run)
 	for (size_t i = 0; i < f->n; i++) {
 		struct kept *k = &f->files[i];
 
-		if (k->number || k->ours || k->run != run || !is_ours_to_move(f, k))
+		if (k->run != run || !is_to_be_moved(f, k))
 			continue;
 		number = k->number = move_file(f, k, number);
 	}
@@ -393,13 +415,24 @@ static void take_back(struct folder *f)
 			take_back_file(f, &f->files[i]);
 }
 
+/*
+ * Some hundred agents of a run, each with files of its own in the folder, do this one after the
+ * other: those that find nothing to be moved do not look at the files of all others. The number
+ * that an older run gets is told by all its files.
+ */
 static void keep_older(struct host *host, const char *base, bool at_start)
 {
-	struct folder f = {.host = host, .base = base, .at_start = at_start};
+	struct folder f = {
+		.host = host, .base = base, .at_start = at_start, .part = !moves_all(host)};
 
 	read_folder(&f);
+	if (f.part && ANY(i, f.n, is_to_be_moved(&f, &f.files[i]))) {
+		free_folder(&f);
+		f.part = false;
+		read_folder(&f);
+	}
 	for (size_t i = 0; i < f.n; i++)
-		if (!f.files[i].number && !f.files[i].ours)
+		if (is_to_be_moved(&f, &f.files[i]))
 			move_run(&f, f.files[i].run);
 	take_back(&f);
 	free_folder(&f);

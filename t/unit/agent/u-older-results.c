@@ -3,6 +3,7 @@
 #include "nodeagent/agent/results/older-results.c"
 
 #include <check.h>
+#include "conf/conf.h"
 #include "t/lib/suite.h"
 
 #define SECOND 1700000000
@@ -50,12 +51,71 @@ START_TEST(in_one_second)
 }
 END_TEST
 
+static void touch_in(const char *dir, const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	free(path);
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	const bool is = !access(path, F_OK);
+
+	free(path);
+	return is;
+}
+
+/* Hundreds of agents write to one folder: each but agent 0 looks at its own files alone, unless one
+ * of them is to be moved. */
+START_TEST(of_other_nodes)
+{
+	static const char *const names[] = {"x_n1.vfp", "x_node_n1.log", "x_all.json", "x_n2.vfp",
+		"x_node_n2.log", "x_n3.vfp.old4", "x_all.log", "x_0.log", "y_n1.vfp"};
+	char dir[] = "/tmp/u-older-results.XXXXXX", command[64];
+	struct transport transport = {.rank = _i, .size = 3};
+	struct agent a = {.several = true,
+		.host = {.output_directory = dir,
+			.name = (char *)"n1",
+			.conf = conf_default(),
+			.transport = &transport,
+			.results_lock = -1,
+			.start_exact_s = SECOND}};
+	struct folder f = {.host = &a.host, .base = "x", .part = !moves_all(&a.host)};
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		touch_in(dir, names[i]);
+	read_folder(&f);
+	ck_assert_uint_eq(f.n, _i ? 3 : 8);
+	free_folder(&f);
+	keep_older(&a.host, "x", false);
+	ck_assert(is_there(dir, "x_n1.vfp") && is_there(dir, "x_n2.vfp"));
+	a.host.start_exact_s = 2e10; /* all are older */
+	keep_older(&a.host, "x", false);
+	/* beside what is there with a number */
+	ck_assert(is_there(dir, "x_n1.vfp.old5") && is_there(dir, "x_node_n1.log.old5"));
+	ck_assert_int_eq(is_there(dir, "x_n2.vfp"), _i != 0);
+	ck_assert_int_eq(is_there(dir, "x_all.json"), _i != 0);
+	ck_assert(is_there(dir, "y_n1.vfp"));
+	conf_free(a.host.conf);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("older-results");
-	TCase *c = tcase_create("times");
+	TCase *c = tcase_create("times"), *nodes = tcase_create("nodes");
 
 	tcase_add_loop_test(c, in_one_second, 0, ARRAY_SIZE(times));
 	suite_add_tcase(suite, c);
+	tcase_add_loop_test(nodes, of_other_nodes, 0, 2);
+	suite_add_tcase(suite, nodes);
 	return run_suite(suite);
 }
