@@ -30,14 +30,17 @@
 
 #define TAG_STATE  500	/* to agent 0: struct job_state */
 #define TAG_FINISH 501	/* from agent 0: struct finish */
-#define TELL_S	   5.0	/* after a collation all are there */
+#define TELL_S	   5.0	/* after a collation all are there; or TELL_PART of the deadline */
 #define LAST_S	   2.0	/* for the last comparison of clocks, or less */
-#define LEAVE_S	   10.0 /* until all have written */
+#define LEAVE_S	   10.0 /* until all have written; or LEAVE_PART of the deadline */
 #define KEEP_S	   2.0	/* ... of what is left before SIGKILL */
 #define HURRIED_S  1.5	/* before SIGKILL, the others are waited for so long */
 #define STOP_S	   0.5	/* how often it is asked whether agent 0 wants to stop */
 #define JOIN_PART  12	/* of the deadline: who is to stop waits so long for those whom it joins */
 #define LOOK_S	   0.2	/* how often an agent without processes looks */
+
+#define TELL_PART  12
+#define LEAVE_PART 6
 
 #define LINGER_S 2.0 /* longer without processes: the others may end without this agent */
 
@@ -555,14 +558,21 @@ char *peers_agree(struct agent *a, char *mine)
 	return file_base(its);
 }
 
+/* Who has given agents a long deadline has many of them, or a slow machine. */
+static double at_the_end(const struct agent *a, double least_s, int part)
+{
+	return fmax(least_s, a->host.conf->agent_deadline_s / part);
+}
+
 void peers_tell(struct agent *a, const char *name)
 {
-	collate_tell(a->host.transport, name, TELL_S);
+	collate_tell(a->host.transport, name, at_the_end(a, TELL_S, TELL_PART));
 }
 
 void peers_leave(struct agent *a, int status)
 {
-	collate_end(a->host.transport, status, ending_left(LEAVE_S, KEEP_S));
+	collate_end(
+		a->host.transport, status, ending_left(at_the_end(a, LEAVE_S, LEAVE_PART), KEEP_S));
 	a->host.transport = NULL;
 	job_end_free(of(a)->job);
 	free(of(a)->gone);
