@@ -5,7 +5,7 @@ test_description='messages at agent 0: some log N of N agents'
 . "$(dirname "$0")/../lib/lib.sh"
 need jq
 need_built "$AGENT" "$LIB/libvftrace.so"
-unshare --uts true 2>/dev/null || skip_all 'no host names of its own for each agent here (unshare --uts)'
+unshare --uts --net true 2>/dev/null || skip_all "no host names of its own for each agent here (unshare --uts --net)"
 [ -n "$VFTR_LONG" ] && many=256 few=64 || many=32 few=16
 
 # few_messages TRANSPORT AGENTS MOST [OF EACH]: MOST for each level of the tree, and some for each
