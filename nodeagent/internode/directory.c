@@ -9,11 +9,17 @@
 
 enum { TAG_ENTRY = 700, TAG_ANSWER };
 
-#define VERSION	  0x7666747264697233u /* first word of both; of the dead there is none */
+#define VERSION	  0x7666747264697234u /* first word of both; of the dead there is none */
 #define HERE_MOST ((size_t)1 << 18)   /* processes of one agent, whatever it claims */
 #define HOLD_PART 16 /* of the time given: entries wait for those of others (net/route.h) */
 
 /* ---- as messages ------------------------------------------------------------------ */
+
+/* From a process to the next one; where ranks go round the nodes, between partners, too. */
+static uint64_t step_of(const uint64_t *sorted, size_t n)
+{
+	return n > 1 ? sorted[n / 2] - sorted[n / 2 - 1] : 1;
+}
 
 static struct words pack_entry(const struct directory_entry *e)
 {
@@ -22,7 +28,7 @@ static struct words pack_entry(const struct directory_entry *e)
 	words_put(&w, VERSION);
 	words_put(&w, e->clock_bound_ns);
 	rank_set_put(&w, e->here, e->n_here);
-	rank_set_put(&w, e->wanted, e->n_wanted);
+	rank_set_put_mixed(&w, e->wanted, e->n_wanted, step_of(e->here, e->n_here));
 	rank_set_put(&w, e->lost, e->n_lost);
 	rank_set_put(&w, e->homes, e->n_homes);
 	return w;
@@ -46,13 +52,11 @@ struct sheet {
 };
 
 /* The words of the next set, which may be bad. */
-static struct words_in skip_set(struct words_in *in)
+static struct words_in skip_set(struct words_in *in, bool mixed)
 {
 	const struct words_in set = *in;
-	struct rank_set all;
 
-	rank_set_get(in, &all);
-	free(all.at);
+	rank_set_skip(in, mixed);
 	return in->bad ? (struct words_in){.bad = true} : set;
 }
 
@@ -66,9 +70,9 @@ static void unpack_entry(struct sheet *s, void *buf, size_t bytes)
 		return;
 	s->present = true;
 	s->clock_bound_ns = words_get(&in);
-	s->here = skip_set(&in);
-	s->wanted = skip_set(&in);
-	s->lost = skip_set(&in);
+	s->here = skip_set(&in, false);
+	s->wanted = skip_set(&in, true);
+	s->lost = skip_set(&in, false);
 	rank_set_get(&in, &s->homes);
 }
 
@@ -78,7 +82,7 @@ static struct rank_set take_set(struct words_in words)
 	struct rank_set set = {0};
 
 	if (words.at)
-		rank_set_get(&words, &set);
+		rank_set_get_mixed(&words, &set);
 	return set;
 }
 
@@ -130,11 +134,15 @@ struct hub {
 	size_t n_lost, cap_lost;
 	uint64_t *absent; /* agents */
 	size_t n_absent;
-	struct wanted *wanted; /* find_targets(): by agent */
+	/* find_targets(), one agent after the other: those used, and others with their room */
+	struct target *targets;
+	size_t n_used, n_targets, cap_targets;
+	size_t *target_at; /* by agent: 1 + number in targets[], or 0 */
 };
 
 /* Those of an agent's processes that another one wants. */
-struct wanted {
+struct target {
+	int agent;
 	uint64_t *ids;
 	size_t n_ids, cap_ids;
 };
@@ -193,49 +201,61 @@ static void note_reporters(struct hub *h)
 	}
 }
 
-ORDER_BY(agent_cmp, int, ORDER(*x, *y))
+ORDER_BY(by_agent, struct target, RISING(agent))
 
-static void put_targets(struct hub *h, int *targets, size_t n, struct words *w)
+/* The agent that it is of learns who asks. */
+static struct target *target_of(struct hub *h, int agent, int asks)
 {
-	qsort(targets, n, sizeof(*targets), agent_cmp);
-	words_put(w, n);
-	for (size_t i = 0; i < n; i++) {
-		struct wanted *of = &h->wanted[targets[i]];
+	size_t *at = &h->target_at[agent];
 
-		words_put(w, (uint64_t)targets[i]);
-		rank_set_put(w, of->ids, of->n_ids);
-		of->n_ids = 0;
+	if (!*at) {
+		if (h->n_used == h->n_targets)
+			*LIST_ADD(h, targets) = (struct target){0};
+		*at = ++h->n_used;
+		h->targets[*at - 1].agent = agent;
+		h->targets[*at - 1].n_ids = 0;
+		*LIST_ADD(&h->sheets[agent], senders) = asks;
 	}
+	return &h->targets[*at - 1];
+}
+
+static void put_targets(struct hub *h, struct words *w)
+{
+	if (h->n_used)
+		qsort(h->targets, h->n_used, sizeof(*h->targets), by_agent);
+	words_put(w, h->n_used);
+	for (size_t i = 0; i < h->n_used; i++) {
+		struct target *t = &h->targets[i];
+
+		words_put(w, (uint64_t)t->agent);
+		rank_set_put(w, t->ids, t->n_ids);
+		h->target_at[t->agent] = 0;
+	}
+	h->n_used = 0;
 }
 
 /*
- * Processes wanted, by the agent that has them, which learns of that. To be called for one agent
- * after the other.
+ * Processes wanted, by the agent that has them. To be called for one agent after the other, so that
+ * those who ask are in order.
  */
 static void find_targets(struct hub *h, int agent)
 {
 	struct sheet *s = &h->sheets[agent];
 	struct rank_set wanted = take_set(s->wanted);
-	int *targets = xcalloc(wanted.n + 1, sizeof(*targets));
-	size_t n = 0;
 
 	for (size_t k = 0; k < wanted.n; k++) {
 		const int to = owners_find(&h->owners, wanted.at[k]);
-		struct wanted *of = to == OWNERS_NOBODY || to == agent ? NULL : &h->wanted[to];
 
-		if (!of)
-			continue;
-		if (!of->n_ids) {
-			targets[n++] = to;
-			*LIST_ADD(&h->sheets[to], senders) = agent;
+		if (to != OWNERS_NOBODY && to != agent) {
+			struct target *t = target_of(h, to, agent);
+
+			*LIST_ADD(t, ids) = wanted.at[k];
 		}
-		*LIST_ADD(of, ids) = wanted.at[k];
 	}
 	free(wanted.at);
 	free(s->entry);
 	s->entry = NULL;
-	put_targets(h, targets, n, &s->targets);
-	free(targets);
+	put_targets(h, &s->targets);
 }
 
 static struct words make_answer(struct hub *h, int agent)
@@ -300,9 +320,10 @@ static void hub_free(struct hub *h)
 		free(h->sheets[i].senders);
 		words_free(&h->sheets[i].targets);
 	}
-	for (int i = 0; h->wanted && i < h->size; i++)
-		free(h->wanted[i].ids);
-	free(h->wanted);
+	for (size_t i = 0; i < h->n_targets; i++)
+		free(h->targets[i].ids);
+	free(h->targets);
+	free(h->target_at);
 	free(h->sheets);
 	owners_free(&h->owners);
 	free(h->lost);
@@ -317,7 +338,7 @@ static int be_hub(
 	int error;
 
 	h.sheets = xcalloc((size_t)h.size, sizeof(*h.sheets));
-	h.wanted = xcalloc((size_t)h.size, sizeof(*h.wanted));
+	h.target_at = xcalloc((size_t)h.size, sizeof(*h.target_at));
 	unpack_entry(&h.sheets[0], mine->at, mine->n * sizeof(*mine->at));
 	h.sheets[0].entry = NULL; /* the caller's */
 	collect_entries(transport, &h, until);

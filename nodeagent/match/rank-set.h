@@ -43,7 +43,15 @@ static inline void rank_set_put(struct words *w, uint64_t *at, size_t n)
 {
 	rank_set_put_most(w, at, n, RANK_SET_MAX);
 }
+/*
+ * The same as runs that may lie between each other, if there are fewer of these: of ids that are
+ * `step' apart, or a multiple of it. They come back in the order of runs, maybe some twice.
+ */
+void rank_set_put_mixed(struct words *w, uint64_t *at, size_t n, uint64_t step);
 /* The caller frees p->at; an empty set if bad. */
 void rank_set_get(struct words_in *in, struct rank_set *p);
+void rank_set_get_mixed(struct words_in *in, struct rank_set *p);
+/* Leaves a set out; bad as if it were taken. */
+void rank_set_skip(struct words_in *in, bool mixed);
 
 #endif

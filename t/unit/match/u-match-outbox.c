@@ -319,6 +319,8 @@ END_TEST
 
 /* ---- sets of processes ------------------------------------------------------------------ */
 
+ORDER_BY(by_number, uint64_t, ORDER(*x, *y))
+
 static void same_again(
 	uint64_t *at, size_t n, const uint64_t *wanted, size_t n_wanted, size_t words)
 {
@@ -373,6 +375,53 @@ START_TEST(sets_of_proc_ids)
 }
 END_TEST
 
+/* A node's ranks where they go round 1000 nodes, and partners on each side of them. */
+START_TEST(sets_that_lie_between_each_other)
+{
+	static const int sides[] = {-100, -1, 1, 10, 100};
+	enum { RANKS = 50, N = RANKS * ARRAY_SIZE(sides) };
+	uint64_t at[N + 1], got = 0;
+	struct words w = {0}, plain = {0};
+	struct words_in in;
+	struct rank_set p;
+
+	for (size_t i = 0; i < N; i++)
+		at[i] = 500 + 1000 * (i % RANKS) + (uint64_t)sides[i / RANKS];
+	at[N] = at[0];
+	rank_set_put(&plain, at, N + 1);
+	rank_set_put_mixed(&w, at, N + 1, 1000);
+	ck_assert_uint_eq(w.n, 1 + 3 * ARRAY_SIZE(sides));
+	words_put(&w, 4711);
+	in = (struct words_in){w.at, w.n, false};
+	rank_set_skip(&in, true);
+	ck_assert_uint_eq(words_get(&in), 4711);
+	in = (struct words_in){w.at, w.n, false};
+	rank_set_get_mixed(&in, &p);
+	ck_assert_uint_eq(words_get(&in), 4711);
+	ck_assert_uint_eq(p.n, N);
+	qsort(p.at, p.n, sizeof(*p.at), by_number);
+	for (size_t i = 0; i < N; i++)
+		got += p.at[i] == at[i];
+	ck_assert_uint_eq(got, N);
+	free(p.at);
+	in = (struct words_in){w.at, w.n, false};
+	rank_set_get(&in, &p);
+	ck_assert(in.bad);
+	/* of no use: as it was */
+	w.n = 0;
+	rank_set_put_mixed(&w, at, N, 7);
+	ck_assert_uint_eq(w.n, plain.n);
+	ck_assert_mem_eq(w.at, plain.at, w.n * sizeof(*w.at));
+	for (size_t cut = 0; cut < w.n; cut++) {
+		in = (struct words_in){w.at, cut, false};
+		rank_set_skip(&in, true);
+		ck_assert(in.bad);
+	}
+	words_free(&w);
+	words_free(&plain);
+}
+END_TEST
+
 /* Ids may be as great as they like; only how many a set has is limited, on both sides. */
 START_TEST(sets_up_to_the_most)
 {
@@ -403,7 +452,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {sends_come_back, one_proc_id, receives_come_back, full,
-		copy_of_a_process, no_file, full_disk, sets_of_proc_ids, sets_up_to_the_most};
+		copy_of_a_process, no_file, full_disk, sets_of_proc_ids,
+		sets_that_lie_between_each_other, sets_up_to_the_most};
 	Suite *s = suite_create("match-outbox");
 	TCase *c = tcase_create("match-outbox");
 
