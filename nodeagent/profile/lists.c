@@ -165,6 +165,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	profile_gpu_devices_limit(a, PROFILE_RANKS_MAX, PROFILE_EXTREMES);
 	profile_user_counters_limit(
 		a, PROFILE_RANKS_MAX, PROFILE_COUNTER_EXTREMES, PROFILE_COUNTER_NAMES);
+	profile_comms_limit(a, PROFILE_COMMS_MAX);
 }
 
 /* ---- renumbering --------------------------------------------------------------------- */

@@ -125,6 +125,12 @@ void profile_gpu_devices_limit(struct profile *p, uint64_t most, size_t extremes
 void profile_user_counters_limit(struct profile *p, uint64_t most, size_t extremes, size_t names);
 
 /*
+ * limits/comms.c: of comms[] keeps the `most' with the most members, of equal ones the lowest ids,
+ * and adds the others up in comm_rests[].
+ */
+void profile_comms_limit(struct profile *p, size_t most);
+
+/*
  * limits/ends.c: of dead[], which is sorted, keeps the first `most'. If ends[] are more than
  * `most', with those that have gone before, keeps the `of_each' earliest, and of each fate the
  * `of_each' lowest ranks. The others are counted.

@@ -50,8 +50,10 @@ struct profile_clock {
 #define PROFILE_PAIRS_GROUPED	 (1u << 17) /* ... until there are so many at most */
 #define PROFILE_RANKS_MAX	 (1u << 14) /* ranks with rows of their own in rank_times[] ... */
 #define PROFILE_EXTREMES	 128 /* ... of more, these with the most and the least of a measure */
-#define PROFILE_COUNTER_EXTREMES 16   /* the same of user_counters[], for each counter ... */
-#define PROFILE_COUNTER_NAMES	 1024 /* ... of which so many are told apart then */
+#define PROFILE_COUNTER_EXTREMES 16	    /* the same of user_counters[], for each counter ... */
+#define PROFILE_COUNTER_NAMES	 1024	    /* ... of which so many are told apart then */
+#define PROFILE_COMMS_MAX	 (1u << 14) /* entries of comms[]: further ones are added up ... */
+#define PROFILE_COMM_SIZES	 256	    /* ... those of sizes from here on by powers of 2 */
 #define PROFILE_DEAD_MAX	 4096 /* entries of dead[]; of more processes the lowest ranks */
 #define PROFILE_ENDS_MAX	 (1u << 14) /* entries of ends[]; of more ... */
 #define PROFILE_ENDS_EACH	 1024 /* ... the earliest, and the lowest ranks of each fate */

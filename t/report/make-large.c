@@ -14,6 +14,7 @@
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
+#include "shm/wire.h"
 #include "t/lib/dice.h"
 #include "t/unit/profile/random-profile.h"
 
@@ -144,6 +145,24 @@ static void add_gpus(struct dice *d, struct profile *p)
 	profile_combine(p, PROFILE_GPU_STREAMS);
 }
 
+/* MPI_COMM_SELF of each rank, and half of a communicator of two. */
+static void add_comms(struct profile *p)
+{
+	for (uint32_t i = 0; i < ranks; i++)
+		for (uint32_t k = 0; k < 2; k++) {
+			struct profile_comm *c = profile_add(p, PROFILE_COMMS);
+
+			*c = (struct profile_comm){
+				.id = k ? first + i + 1 : 1000000 + (first + i) / 2,
+				.kind = k ? WIRE_COMM_PREDEFINED : WIRE_COMM_SPLIT,
+				.size = k ? 1 : 2,
+				.ranks = 1,
+				.collectives = 3,
+				.collective_ns = 1000000};
+		}
+	profile_combine(p, PROFILE_COMMS);
+}
+
 static void add_counters(struct profile *p)
 {
 	for (uint32_t i = 0; i < ranks; i++) {
@@ -189,6 +208,7 @@ int main(int argc, char **argv)
 	if (with_openmp) {
 		add_by_rank(&d, p);
 		add_gpus(&d, p);
+		add_comms(p);
 		add_counters(p);
 	}
 	error = vfp_write(p, argv[1]);

@@ -436,6 +436,8 @@ def main(argv):
 	embedded = json.loads(report.json)
 	for key, value in runs[0].items():
 		# the digest is at most 15 lines, one of which names the folder of the JSON
+		if key == "communicators": # the page has the first ones of very many
+			value = value[:max(len(embedded[key]), 1000)]
 		if key not in ("stacks", "functions", "digest"):
 			check_same(key, embedded[key], value)
 

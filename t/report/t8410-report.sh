@@ -190,6 +190,10 @@ test_expect '20 000 ranks: what those without a row of their own have spent is i
 		type: \"integer\", ranks: 19968, values: 39936, min: 16, min_rank: 16, mean: 10000, max: 19984,
 		max_rank: 19983}]" ranks/profile.json
 	grep "Counters of the program in the other processes" ranks/summary.log
+	jq -e "(.communicators | length) == 16384 and ([.communicators[] | select(.size == 2)] | length) == 10000 and
+		[.other_communicators[] | [.kind, .from_size, .to_size, .at_least, .ranks, .collectives]] ==
+			[[\"predefined\", 1, 1, 13616, 13616, 40848]]" ranks/profile.json
+	has ranks.html "The other communicators, by kind and size"
 	for what in "Memory of the other ranks" "The other GPUs" "The other GPU devices and streams"; do
 		grep "$what by node" ranks/summary.log
 	done'

@@ -12,8 +12,8 @@
 #define SIZES_LEFT 200.0
 #define SIZES_PLOT 690.0
 
-static const char *const arrays[] = {
-	"communication_matrix", "message_sizes", "mpi_functions", "mpi", "communicators"};
+static const char *const arrays[] = {"communication_matrix", "message_sizes", "mpi_functions",
+	"mpi", "communicators", "other_communicators"};
 
 bool page_communication_has(const struct pages *p)
 {
@@ -139,6 +139,7 @@ void page_communication_print(struct html *h, const struct pages *p)
 	}
 	put_array(h, p, "message_sizes", "Sizes of messages");
 	put_array(h, p, "communicators", "Communicators");
+	put_array(h, p, "other_communicators", "The other communicators, by kind and size");
 	if (value_count(page_member(p, "mpi"))) {
 		list_details(h, "Messages by call path");
 		put_array(h, p, "mpi", "Messages by call path");

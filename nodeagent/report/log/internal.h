@@ -55,7 +55,7 @@ void section_ratio(
 	FILE *f, const struct report *r, const char *title, struct ratio_item *items, size_t n);
 
 /* mpi-matrix.c, mpi-objects.c: parts of section_mpi() and json_mpi(). rank: as in the profile. */
-extern const struct list mpi_sizes, mpi_comms, mpi_files, mpi_pairs;
+extern const struct list mpi_sizes, mpi_comms, mpi_comm_rests, mpi_files, mpi_pairs;
 void section_matrix(FILE *f, const struct report *r);
 void section_peers(FILE *f, const struct report *r, uint32_t rank);
 void section_sizes(FILE *f, const struct report *r);

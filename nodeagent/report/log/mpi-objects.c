@@ -188,6 +188,122 @@ static void add_self(struct profile_comm *sum, const struct profile_comm *c)
 	sum->collective_ns += before.collective_ns;
 }
 
+/* ---- of large jobs: communicators that have no row ------------------------------------------ */
+
+static struct profile_comm sum_of(const struct profile_comm_rest *c)
+{
+	return (struct profile_comm){.kind = c->kind,
+		.size = c->size,
+		.ranks = (uint32_t)MIN(c->ranks, (uint64_t)UINT32_MAX),
+		.sends = c->sends,
+		.receives = c->receives,
+		.bytes_sent = c->bytes_sent,
+		.bytes_received = c->bytes_received,
+		.collectives = c->collectives,
+		.collective_bytes_sent = c->collective_bytes_sent,
+		.collective_bytes_received = c->collective_bytes_received,
+		.collective_ns = c->collective_ns};
+}
+
+/* Those of several sizes may be anything. */
+static const char *rest_name(const struct row *row)
+{
+	const struct profile_comm_rest *c = row->at;
+	const struct profile_comm sum = sum_of(c);
+
+	return c->size < PROFILE_COMM_SIZES ? report_comm_name(row->r->p, &sum) : NULL;
+}
+
+static const char *rest_kind(const struct row *row)
+{
+	const struct profile_comm sum = sum_of(row->at);
+
+	return report_comm_kind(&sum);
+}
+
+static char *rest_label(const struct row *row)
+{
+	const char *name = rest_name(row);
+
+	return name ? xstrdup(name) : xasprintf("(%s)", rest_kind(row));
+}
+
+static uint64_t greatest_size(const struct profile_comm_rest *c)
+{
+	return c->size < PROFILE_COMM_SIZES ? c->size : 2 * (uint64_t)c->size - 1;
+}
+
+static char *rest_sizes(const struct row *row)
+{
+	const struct profile_comm_rest *c = row->at;
+
+	if (c->size < PROFILE_COMM_SIZES)
+		return xasprintf("%" PRIu32, c->size);
+	return xasprintf("%" PRIu32 " to %" PRIu64, c->size, greatest_size(c));
+}
+
+ROW_VALUE(bool, has_size, profile_comm_rest, at->size)
+ROW_VALUE(uint64_t, rest_size_to, profile_comm_rest, greatest_size(at))
+/* If all members have used them, and all are of the greatest size. */
+ROW_VALUE(uint64_t, rest_least, profile_comm_rest,
+	at->ranks / greatest_size(at) + (at->ranks % greatest_size(at) != 0))
+
+/* In the log the line of all MPI_COMM_SELF has these. */
+static bool rest_is_shown(const struct row *row)
+{
+	const struct profile_comm sum = sum_of(row->at);
+
+	return comm_is_used(&sum) && !is_self(row->r->p, &sum);
+}
+
+#define REST(title, json, type, member, ...)                                                       \
+	COLUMN(title, json, type, struct profile_comm_rest, member, ##__VA_ARGS__)
+
+static const struct column rest_columns[] = {
+	COLUMN_GET("Communicators", NULL, MADE, made, rest_label),
+	COLUMN_GET(NULL, "name", TEXT, text, rest_name),
+	COLUMN_GET(NULL, "kind", TEXT, text, rest_kind),
+	COLUMN_GET("Size", NULL, MADE, made, rest_sizes),
+	REST(NULL, "from_size", COUNT, size),
+	COLUMN_GET(NULL, "to_size", COUNT, count, rest_size_to),
+	COLUMN_GET("At least", "at_least", COUNT, count, rest_least, .where = has_size),
+	REST("Used by", "ranks", COUNT, ranks),
+	REST("Sends", "sends", COUNT, sends),
+	REST("Receives", "recvs", COUNT, receives),
+	REST("Sent[B]", "bytes_sent", COUNT, bytes_sent),
+	REST("Received[B]", "bytes_received", COUNT, bytes_received),
+	REST("Collectives", "collectives", COUNT, collectives),
+	REST("Sent in them[B]", "collective_bytes_sent", COUNT, collective_bytes_sent,
+		.spare = true),
+	REST("Received in them[B]", "collective_bytes_received", COUNT, collective_bytes_received,
+		.spare = true),
+	REST("t_collectives[s]", "t_collective_s", SECONDS, collective_ns, .decimals = 6),
+	REST(NULL, "ambiguous_sends", COUNT, ambiguous_sends),
+	REST(NULL, "ambiguous_recvs", COUNT, ambiguous_receives),
+};
+
+static uint64_t rest_weight(const struct profile *p, uint32_t i)
+{
+	const struct profile_comm_rest *c = &p->comm_rests[i];
+
+	return c->collective_ns ? c->collective_ns | (uint64_t)1 << 63
+				: (c->bytes_sent + c->bytes_received) >> 1;
+}
+
+const struct list mpi_comm_rests = LIST(rest_columns, comm_rests,
+	.title = "The other communicators by kind and size", .json = "other_communicators",
+	.things = "rows", .weight = rest_weight, .shown = rest_is_shown);
+
+static void add_other_selves(struct profile_comm *self, const struct profile *p)
+{
+	EACH(const struct profile_comm_rest, c, p->comm_rests, p->n_comm_rests) {
+		const struct profile_comm sum = sum_of(c);
+
+		if (comm_is_used(&sum) && is_self(p, &sum))
+			add_self(self, &sum);
+	}
+}
+
 void section_comms(FILE *f, const struct report *r)
 {
 	const struct profile *p = r->p;
@@ -204,6 +320,7 @@ void section_comms(FILE *f, const struct report *r)
 		else if (comm_is_used(c) && used++ < COLUMN_ROWS)
 			columns_row(t, &mpi_comms, 0, &(struct row){.r = r, .at = c});
 	}
+	add_other_selves(&self, p);
 	if (comm_is_used(&self))
 		columns_row(t, &mpi_comms, 0, &(struct row){.r = r, .at = &self, .more = &self});
 	free(order);

@@ -13,7 +13,7 @@
 
 static bool is_mpi_run(const struct profile *p)
 {
-	return p->n_messages || p->n_functions || p->n_pairs || p->n_comms;
+	return p->n_messages || p->n_functions || p->n_pairs || p->n_comms || p->n_comm_rests;
 }
 
 /* ---- messages by call path ---------------------------------------------------------------- */
@@ -191,6 +191,7 @@ void section_mpi(FILE *f, const struct report *r)
 	else
 		section_matrix(f, r);
 	section_comms(f, r);
+	columns_print(f, r, &mpi_comm_rests, 0);
 	columns_print(f, r, &mpi_files, 0);
 }
 
@@ -216,6 +217,8 @@ void json_mpi(struct json *j, const struct report *r)
 	json_uint(j, "communication_matrix_ranks", r->p->pair_ranks ? r->p->pair_ranks : 1);
 	columns_json(j, r, &mpi_pairs);
 	columns_json(j, r, &mpi_comms);
+	if (r->p->n_comm_rests)
+		columns_json(j, r, &mpi_comm_rests);
 	columns_json(j, r, &mpi_files);
 	columns_json(j, r, &rank_ranges);
 	json_uint(j, "lost_messages", r->p->lost_messages);

@@ -768,6 +768,19 @@ static inline void throw_user_rests(struct dice *d, struct profile *p)
 	}
 }
 
+static inline void throw_comm_rests(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		struct profile_comm_rest *r = throw_dice(d, 2) ? ADD_ELEMENT(p, comm_rests) : NULL;
+
+		if (!r)
+			continue;
+		*r = (struct profile_comm_rest){.kind = i / 2, .size = 1 + i};
+		for (uint64_t *n = &r->ranks; n <= &r->ambiguous_receives; n++)
+			*n = 1 + throw_dice(d, 1u << 20);
+	}
+}
+
 static inline void throw_locks(struct dice *d, struct profile *p)
 {
 	for (uint32_t i = 0; i < 2 * LOCK_KINDS_END; i++) {
@@ -800,6 +813,7 @@ static inline struct profile *random_profile_with_waits(
 	throw_memory_ranks(d, p);
 	throw_locks(d, p);
 	throw_user_rests(d, p);
+	throw_comm_rests(d, p);
 	return p;
 }
 
