@@ -105,6 +105,10 @@ static const uint32_t details[GPU_KINDS] = {[GPU_COPY] = GPU_COPIES, [GPU_MEMORY
 CHECK(gpu, r->kind < GPU_KINDS, "GPUs did something of a kind that is not known")
 CHECK(gpu_link, r->kind < GPU_KINDS && r->detail < details[r->kind],
 	"GPUs moved something of a kind that is not known")
+CHECK(gpu_link_rest,
+	r->kind < GPU_KINDS && r->detail < details[r->kind] && r->links &&
+		r->from <= PROFILE_LINK_GPU && r->to < PROFILE_LINK_ENDS,
+	"a sum of transfers of GPUs that cannot be")
 CHECK(gpu_wait, r->detail < GPU_WAITS, "a wait for a GPU of a kind that is not known")
 
 static bool is_event(uint32_t event)
@@ -184,8 +188,8 @@ const char *check_start(const struct profile *p, const void *record)
 	return s->tags && !are_tags(s->tags) ? "tags of the run that cannot be" : NULL;
 }
 
-/* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
 CHECK(user_rest, r->ranks && r->sum.top < EXACT_SUM_TOPS, "the values of a counter that cannot be")
+/* Sums of a window's classes fit into 64 bits, with those of any number of ranks into 128. */
 CHECK(iteration,
 	r->log2 < 40 && r->run < (uint64_t)1 << 24 && r->ranks && r->others <= r->ranks &&
 		r->calls && r->mpi_ns <= r->ns && r->least_ns <= r->most_ns &&

@@ -48,6 +48,7 @@ const char *check_size(const struct profile *p, const void *record);
 const char *check_rank_range(const struct profile *p, const void *record);
 const char *check_gpu(const struct profile *p, const void *record);
 const char *check_gpu_link(const struct profile *p, const void *record);
+const char *check_gpu_link_rest(const struct profile *p, const void *record);
 const char *check_gpu_wait(const struct profile *p, const void *record);
 const char *check_user_rest(const struct profile *p, const void *record);
 const char *check_openacc(const struct profile *p, const void *record);

@@ -166,6 +166,7 @@ void profile_lists_merge(struct profile *a, struct profile *b, const uint32_t *r
 	profile_user_counters_limit(
 		a, PROFILE_RANKS_MAX, PROFILE_COUNTER_EXTREMES, PROFILE_COUNTER_NAMES);
 	profile_comms_limit(a, PROFILE_COMMS_MAX);
+	profile_gpu_links_limit(a, PROFILE_LINKS_MAX, PROFILE_LINK_EXTREMES);
 }
 
 /* ---- renumbering --------------------------------------------------------------------- */

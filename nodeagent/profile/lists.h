@@ -131,6 +131,13 @@ void profile_user_counters_limit(struct profile *p, uint64_t most, size_t extrem
 void profile_comms_limit(struct profile *p, size_t most);
 
 /*
+ * limits/gpu-links.c: if gpu_links[], with what gpu_link_rests[] has of it, is more than `most'
+ * entries, keeps of each kind the `extremes' with the most and the least calls, bytes, time and
+ * speed, and adds the others up in gpu_link_rests[].
+ */
+void profile_gpu_links_limit(struct profile *p, uint64_t most, size_t extremes);
+
+/*
  * limits/ends.c: of dead[], which is sorted, keeps the first `most'. If ends[] are more than
  * `most', with those that have gone before, keeps the `of_each' earliest, and of each fate the
  * `of_each' lowest ranks. The others are counted.

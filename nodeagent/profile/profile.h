@@ -54,6 +54,8 @@ struct profile_clock {
 #define PROFILE_COUNTER_NAMES	 1024	    /* ... of which so many are told apart then */
 #define PROFILE_COMMS_MAX	 (1u << 14) /* entries of comms[]: further ones are added up ... */
 #define PROFILE_COMM_SIZES	 256	    /* ... those of sizes from here on by powers of 2 */
+#define PROFILE_LINKS_MAX	 (1u << 14) /* entries of gpu_links[]; of more ... */
+#define PROFILE_LINK_EXTREMES	 128	    /* ... of each kind those with the most and the least */
 #define PROFILE_DEAD_MAX	 4096 /* entries of dead[]; of more processes the lowest ranks */
 #define PROFILE_ENDS_MAX	 (1u << 14) /* entries of ends[]; of more ... */
 #define PROFILE_ENDS_EACH	 1024 /* ... the earliest, and the lowest ranks of each fate */
@@ -114,6 +116,14 @@ enum profile_open_kind {
 	PROFILE_OPEN_RECEIVE,
 	PROFILE_OPEN_OTHER,
 	PROFILE_OPEN_KINDS
+};
+
+/* Ends of transfers of a profile_gpu_link_rest; OTHER: at a GPU where they did not begin. */
+enum profile_link_end {
+	PROFILE_LINK_HOST,
+	PROFILE_LINK_GPU,
+	PROFILE_LINK_OTHER_GPU,
+	PROFILE_LINK_ENDS
 };
 
 /* What is known of a profile_rank_time. */

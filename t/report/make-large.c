@@ -14,6 +14,7 @@
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/profile.h"
 #include "nodeagent/profile/vfp.h"
+#include "shm/gpu.h"
 #include "shm/wire.h"
 #include "t/lib/dice.h"
 #include "t/unit/profile/random-profile.h"
@@ -163,6 +164,20 @@ static void add_comms(struct profile *p)
 	profile_combine(p, PROFILE_COMMS);
 }
 
+static void add_links(struct profile *p)
+{
+	for (uint32_t i = 0; i < ranks; i++) {
+		struct profile_gpu_link *l = profile_add(p, PROFILE_GPU_LINKS);
+
+		*l = (struct profile_gpu_link){.to = {i + 1, first + 1},
+			.kind = GPU_COPY,
+			.detail = GPU_COPY_TO_DEVICE,
+			.calls = 2,
+			.bytes = first + i,
+			.ns = 1000};
+	}
+}
+
 static void add_counters(struct profile *p)
 {
 	for (uint32_t i = 0; i < ranks; i++) {
@@ -208,6 +223,7 @@ int main(int argc, char **argv)
 	if (with_openmp) {
 		add_by_rank(&d, p);
 		add_gpus(&d, p);
+		add_links(p);
 		add_comms(p);
 		add_counters(p);
 	}

@@ -193,7 +193,12 @@ test_expect '20 000 ranks: what those without a row of their own have spent is i
 	jq -e "(.communicators | length) == 16384 and ([.communicators[] | select(.size == 2)] | length) == 10000 and
 		[.other_communicators[] | [.kind, .from_size, .to_size, .at_least, .ranks, .collectives]] ==
 			[[\"predefined\", 1, 1, 13616, 13616, 40848]]" ranks/profile.json
+	jq -e "(.gpu_transfers | length) == 320 and [.other_gpu_transfers[] | [.from, .to, .rows, .transfers]] ==
+			[[\"host\", \"GPU\", 19680, 39360]] and
+		([.gpu_transfers[], .other_gpu_transfers[] | .value] | add) == 199990000" ranks/profile.json
+	grep "The other GPU transfers by kind" ranks/summary.log
 	has ranks.html "The other communicators, by kind and size"
+	has ranks.html "The other transfers, by kind"
 	for what in "Memory of the other ranks" "The other GPUs" "The other GPU devices and streams"; do
 		grep "$what by node" ranks/summary.log
 	done'

@@ -41,7 +41,9 @@ test_expect 'more ranks than have rows of their own in any list: the same, and n
 		(.gpu_streams | length) + ([.gpu_streams_by_node[].entries] | add) == 40960 and
 		(.user_counters | length) + ([.user_counters_of_others[].ranks] | add) == 40960 and
 		(.communicators | length) == 16384 and
-		([.other_communicators[] | select(.from_size == 1) | .ranks] | add) == 20480 - 16384" rows-of/*.json'
+		([.other_communicators[] | select(.from_size == 1) | .ranks] | add) == 20480 - 16384 and
+		(.gpu_transfers | length) < 2048 and
+		(.gpu_transfers | length) + ([.other_gpu_transfers[].rows] | add) == 40960" rows-of/*.json'
 
 test_expect 'messages that are late, and nodes that end late: the same' "
 	small delayed=100 delay_s=2 skew_s=3 runs=$many 13 32"

@@ -95,6 +95,7 @@ static const struct list gpu_lists[] = {
 	{"gpu_devices_by_node", "The other devices, by node"},
 	{"gpu", "Kernels, transfers and calls"},
 	{"gpu_transfers", "Transfers"},
+	{"other_gpu_transfers", "The other transfers, by kind"},
 	{"gpu_host_waits", "Waits of the host for GPUs"},
 	{"gpu_streams", "Streams"},
 	{"gpu_streams_by_node", "The other streams, by node"},

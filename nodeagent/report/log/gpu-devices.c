@@ -188,6 +188,62 @@ const struct list gpu_link_list =
 static const struct list fault_list = LIST(link_columns, gpu_links,
 	.title = "Unified memory: faults and thrashing", .things = "rows", .shown = is_counted);
 
+/* ---- of large jobs: all that have no row ---------------------------------------------------- */
+
+ROW_VALUE(bool, is_rest_counted, profile_gpu_link_rest,
+	at->kind == GPU_MEMORY && at->detail >= GPU_MEMORY_HOST_FAULT)
+
+static bool is_rest_moved(const struct row *row)
+{
+	return !is_rest_counted(row);
+}
+
+static const char *const link_ends[PROFILE_LINK_ENDS] = {
+	[PROFILE_LINK_HOST] = "host",
+	[PROFILE_LINK_GPU] = "GPU",
+	[PROFILE_LINK_OTHER_GPU] = "another GPU",
+};
+
+static const char *link_rest_name(const struct row *row)
+{
+	const struct profile_gpu_link_rest *l = row->at;
+
+	return gpu_link_name(&(struct profile_gpu_link){.kind = l->kind, .detail = l->detail});
+}
+
+ROW_VALUE(const char *, link_rest_from, profile_gpu_link_rest, link_ends[at->from])
+ROW_VALUE(const char *, link_rest_to, profile_gpu_link_rest, link_ends[at->to])
+ROW_VALUE(double, link_rest_speed, profile_gpu_link_rest,
+	at->ns ? (double)at->bytes / (double)at->ns : NAN)
+
+#define LINK_REST(title, json, type, member, ...)                                                  \
+	COLUMN(title, json, type, struct profile_gpu_link_rest, member, ##__VA_ARGS__)
+
+static const struct column link_rest_columns[] = {
+	COLUMN_GET("From", "from", TEXT, text, link_rest_from, .only = MOVED),
+	COLUMN_GET("At", NULL, TEXT, text, link_rest_from, .only = COUNTED),
+	COLUMN_GET("To", "to", TEXT, text, link_rest_to, .only = MOVED),
+	COLUMN_GET(NULL, "name", TEXT, text, link_rest_name),
+	LINK_REST("Rows", "rows", COUNT, links),
+	LINK_REST("Transfers", "transfers", COUNT, calls, .only = MOVED),
+	LINK_REST("Events", NULL, COUNT, calls, .only = COUNTED),
+	LINK_REST("Bytes", "value", COUNT, bytes, .only = MOVED, .run = "Data[B]"),
+	LINK_REST("Number", NULL, COUNT, bytes, .only = COUNTED),
+	LINK_REST("t[s]", "t_s", SECONDS, ns),
+	COLUMN_GET("GB/s", NULL, REAL, real, link_rest_speed, .decimals = 2, .only = MOVED),
+	COLUMN_GET("Activity", NULL, TEXT, text, link_rest_name),
+};
+
+const struct list gpu_link_rest_list =
+	LIST(link_rest_columns, gpu_link_rests, .title = "The other GPU transfers by kind",
+		.json = "other_gpu_transfers", .things = "rows", .shown = is_rest_moved);
+
+static const struct list fault_rest_list = LIST(link_rest_columns, gpu_link_rests,
+	.title = "Unified memory: the other faults and thrashing", .things = "rows",
+	.shown = is_rest_counted);
+
+/* ---- from GPU to GPU ------------------------------------------------------------------------ */
+
 static bool is_between(const struct profile_gpu_link *l)
 {
 	return (l->kind == GPU_COPY && l->detail == GPU_COPY_PEER) ||
@@ -236,6 +292,8 @@ static void print_matrix(FILE *f, const struct report *r)
 void section_gpu_links(FILE *f, const struct report *r)
 {
 	columns_print(f, r, &gpu_link_list, MOVED);
+	columns_print(f, r, &gpu_link_rest_list, MOVED);
 	print_matrix(f, r);
 	columns_print(f, r, &fault_list, COUNTED);
+	columns_print(f, r, &fault_rest_list, COUNTED);
 }

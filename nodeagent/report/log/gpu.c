@@ -330,6 +330,8 @@ void json_gpu(struct json *j, const struct report *r)
 	if (ANY(i, p->n_gpu_devices, p->gpu_devices[i].others))
 		columns_json(j, r, &gpu_device_sum_list);
 	columns_json(j, r, &gpu_link_list);
+	if (p->n_gpu_link_rests)
+		columns_json(j, r, &gpu_link_rest_list);
 	columns_json(j, r, &gpu_wait_list);
 	e = gpu_efficiency(p);
 	json_object(j, "gpu_efficiency");

@@ -62,7 +62,8 @@ void section_sizes(FILE *f, const struct report *r);
 void section_comms(FILE *f, const struct report *r);
 
 /* Parts of section_gpu() and json_gpu(): gpu-devices.c, gpu-calls.c. */
-extern const struct list gpu_device_list, gpu_stream_list, gpu_link_list, gpu_wait_list;
+extern const struct list gpu_device_list, gpu_stream_list, gpu_link_list, gpu_link_rest_list,
+	gpu_wait_list;
 /* In large jobs: of those that have no row of their own. */
 extern const struct list gpu_device_sum_list, gpu_stream_sum_list;
 void section_gpu_links(FILE *f, const struct report *r);

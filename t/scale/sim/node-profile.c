@@ -9,6 +9,7 @@
 #include "nodeagent/profile/lists.h"
 #include "nodeagent/profile/places.h"
 #include "nodeagent/profile/profile.h"
+#include "shm/gpu.h"
 #include "t/lib/dice.h"
 #include "t/unit/profile/random-profile.h"
 
@@ -247,6 +248,23 @@ static void make_gpu(struct profile *p, struct dice *d, uint32_t rank)
 	}
 }
 
+/* To and from the host. */
+static void make_links(struct profile *p, struct dice *d, uint32_t rank)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct profile_gpu_link *l = profile_add(p, PROFILE_GPU_LINKS);
+		uint64_t *uuid = i ? l->from : l->to;
+
+		uuid[0] = mixed(rank, 0);
+		uuid[1] = rank;
+		l->kind = GPU_COPY;
+		l->detail = i ? GPU_COPY_TO_HOST : GPU_COPY_TO_DEVICE;
+		l->calls = throw_dice(d, 1000);
+		l->bytes = throw_dice(d, 1u << 30);
+		l->ns = throw_dice(d, 1u << 30);
+	}
+}
+
 static void make_counters(struct profile *p, struct dice *d, uint32_t rank)
 {
 	struct profile_user_counter *c;
@@ -281,11 +299,13 @@ static void make_by_rank(struct profile *p, const struct job_shape *s, int node,
 		c->collectives = throw_dice(d, 1000);
 		c->collective_ns = throw_dice(d, 1u << 30);
 		make_gpu(p, d, rank);
+		make_links(p, d, rank);
 		make_counters(p, d, rank);
 	}
 	profile_combine(p, PROFILE_COMMS);
 	profile_combine(p, PROFILE_GPU_DEVICES);
 	profile_combine(p, PROFILE_GPU_STREAMS);
+	profile_combine(p, PROFILE_GPU_LINKS);
 	profile_combine(p, PROFILE_USER_COUNTERS);
 }
 

@@ -781,6 +781,20 @@ static inline void throw_comm_rests(struct dice *d, struct profile *p)
 	}
 }
 
+static inline void throw_gpu_link_rests(struct dice *d, struct profile *p)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_gpu_link_rest *r =
+			throw_dice(d, 2) ? ADD_ELEMENT(p, gpu_link_rests) : NULL;
+
+		if (!r)
+			continue;
+		*r = (struct profile_gpu_link_rest){.kind = 1, .detail = 1, .to = i};
+		for (uint64_t *n = &r->links; n <= &r->ns; n++)
+			*n = 1 + throw_dice(d, 1u << 20);
+	}
+}
+
 static inline void throw_locks(struct dice *d, struct profile *p)
 {
 	for (uint32_t i = 0; i < 2 * LOCK_KINDS_END; i++) {
@@ -814,6 +828,7 @@ static inline struct profile *random_profile_with_waits(
 	throw_locks(d, p);
 	throw_user_rests(d, p);
 	throw_comm_rests(d, p);
+	throw_gpu_link_rests(d, p);
 	return p;
 }
 
