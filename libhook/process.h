@@ -6,7 +6,7 @@
  * vftr_process_lock(). Unless a comment says that a function keeps errno, it may change
  * it, and whoever comes from the program restores it. Nothing here changes the environment,
  * calls malloc() itself, or opens a file for writing (but switches/code.c /proc/self/mem,
- * to change code); patience.c makes symbolic links, and sampler/ handles one signal.
+ * to change code); agent/patience.c makes symbolic links, and sampler/ handles one signal.
  */
 #ifndef VFTR_LIBHOOK_PROCESS_H
 #define VFTR_LIBHOOK_PROCESS_H
@@ -185,7 +185,7 @@ void vftr_say(const char *what, const char *more);
 const char *vftr_error_text(int error);
 void vftr_say_late(uint32_t ms); /* the agent wrote nothing within ms */
 
-/* last-words.c: waits for MAY_END after BYE, if the agent asked for that. */
+/* agent/last-words.c: waits for MAY_END after BYE, if the agent asked for that. */
 void vftr_last_words_wait(void);
 
 /* attach.c: false if another copy of this library in the process gets the program's calls: then

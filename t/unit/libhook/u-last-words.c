@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who waits for an agent that does not answer sleeps meanwhile. */
-#include "libhook/last-words.c"
+#include "libhook/agent/last-words.c"
 
 #include <check.h>
 

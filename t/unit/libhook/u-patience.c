@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of many processes that give up waiting at one moment, one has a word to say. */
-#include "libhook/patience.c"
+#include "libhook/agent/patience.c"
 
 #include <check.h>
 #include <pthread.h>
