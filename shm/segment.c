@@ -130,6 +130,55 @@ int vftr_segment_map_control(int fd, struct control_agent_shm **agent, struct co
 	return -EPROTO;
 }
 
+static int replace(int fd, void *base, size_t bytes, size_t flip_offset)
+{
+	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+			MAP_FAILED ||
+		mmap((char *)base + flip_offset, SEGMENT_PAGE, PROT_READ, MAP_SHARED | MAP_FIXED,
+			fd, (off_t)flip_offset) == MAP_FAILED)
+		return -errno;
+	return 0;
+}
+
+int vftr_segment_replace_control(int fd, struct control_agent_shm *agent)
+{
+	struct control_agent_shm *seen;
+	struct control_app_shm *app;
+	int error = vftr_segment_map_control(fd, &seen, &app);
+
+	if (error)
+		return error;
+	munmap(seen, CONTROL_BYTES);
+	return replace(fd, agent, CONTROL_BYTES, 0);
+}
+
+int vftr_segment_replace_ring(int fd, const struct ring *ring)
+{
+	int error = has_size(fd, ring->bytes);
+
+	return error ? error : replace(fd, ring->base, ring->bytes, SEGMENT_PAGE);
+}
+
+static int move(void *from, void *to, size_t bytes)
+{
+	return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED ? -errno
+											   : 0;
+}
+
+int vftr_segment_move_ring(struct ring *ring, void *base)
+{
+	/* as map_flipped() has made them: mremap() moves one mapping at a time */
+	const size_t part[] = {0, SEGMENT_PAGE, 2 * SEGMENT_PAGE, ring->bytes};
+	int error = 0;
+
+	for (unsigned i = 0; !error && i < 3; i++)
+		error = move((char *)ring->base + part[i], (char *)base + part[i],
+			part[i + 1] - part[i]);
+	if (!error)
+		ring_point(ring, base, ring->size);
+	return error;
+}
+
 int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring)
 {
 	void *base;

@@ -156,6 +156,16 @@ int vftr_segment_create_ring(uint64_t size, uint64_t now, int *fd, struct ring *
 int vftr_segment_map_control(
 	int fd, struct control_agent_shm **agent, struct control_app_shm **app);
 int vftr_segment_map_ring(int fd, uint64_t size, struct ring *ring);
+/* The same at the place of a segment that is mapped, which other threads may be using; the size of
+ * a ring must be the same. */
+int vftr_segment_replace_control(int fd, struct control_agent_shm *agent);
+int vftr_segment_replace_ring(int fd, const struct ring *ring);
+/*
+ * The mapped ring moves to `base', in the place of one of its size, which code that is interrupted
+ * may be storing to. Page by page: after an error what was mapped at both places is not whole,
+ * unless it is the first page's: then *ring is as it was.
+ */
+int vftr_segment_move_ring(struct ring *ring, void *base);
 
 void vftr_segment_unmap_control(struct control_agent_shm *agent);
 void vftr_segment_unmap_ring(struct ring *ring);

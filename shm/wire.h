@@ -35,6 +35,7 @@
  *   SWITCH function                ->      of a viewer: off or on, or all of recording,
  *                                          on all nodes
  *   GAVE_UP                        ->      the process goes on untraced
+ *   (hang-up of the agent)                 the process may say HELLO to the next one
  *   BYE                            ->      the process ends in order
  *                                  <-      MAY_END, if WELCOME had last_words_ms
  *   (hang-up)                              the process has ended
@@ -44,7 +45,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION  22u
+#define WIRE_VERSION  23u
 #define WIRE_TEXT_MAX 16384u
 #define WIRE_BUILD_ID 20
 #define WIRE_UNKNOWN  (-1)
@@ -116,7 +117,10 @@ struct wire_hello {
 	uint64_t raw_ns;	 /* CLOCK_MONOTONIC_RAW read beside head.ticks */
 	uint32_t uninstrumented; /* 1: the library is preloaded, and no module calls the hooks */
 	uint32_t sleds;		 /* 1: the program is built with sleds that can be changed */
-				 /* text: executable, argv[0], working directory */
+	uint32_t was_recorded;	 /* 1: by an agent that has gone; head.ticks: what is not read
+				  * of it begins */
+	uint32_t reserved;
+	/* text: executable, argv[0], working directory */
 };
 
 enum wire_messages {
@@ -129,6 +133,13 @@ enum wire_call_sites {
 	WIRE_CALL_SITES_OFF,
 	WIRE_CALL_SITES_ON,   /* record from where MPI functions are called */
 	WIRE_CALL_SITES_AUTO, /* the same, if no module calls the hooks */
+};
+
+/* When the process may go over to another agent of its session. */
+enum wire_successor {
+	WIRE_SUCCESSOR_NEVER,
+	WIRE_SUCCESSOR_OF_DEAD, /* when this one has died */
+	WIRE_SUCCESSOR_ALWAYS,	/* or has ended in order */
 };
 
 struct wire_welcome {
@@ -154,7 +165,7 @@ struct wire_welcome {
 	uint32_t python_include; /* bytes of the first of the two expressions in the text */
 	uint32_t samples;	 /* 1: SAMPLES follows: the process is to sample its stacks */
 	uint32_t sleds;		 /* 1: record functions by sleds, where the program has them */
-	uint32_t reserved;
+	uint32_t successor;	 /* enum wire_successor */
 	/* text: regular expressions of what to include and exclude, in one */
 };
 
@@ -182,10 +193,10 @@ struct wire_module {
 struct wire_thread {
 	struct wire_head head;
 	int32_t tid;
-	uint32_t parent; /* 1 + number of the thread that created it, or 0: unknown */
-	uint32_t spare;	 /* 1 + index of a ring that an ended thread has left, or 0 */
-	uint32_t reserved;
-	/* text: name */
+	uint32_t parent;       /* 1 + number of the thread that created it, or 0: unknown */
+	uint32_t spare;	       /* 1 + index of a ring that an ended thread has left, or 0 */
+	uint32_t was_recorded; /* 1: as for HELLO: it is inside of functions that are not known */
+			       /* text: name */
 };
 
 struct wire_ring {
