@@ -265,6 +265,8 @@ X(TIME, agent_write_every_s, "agent.write_every_s", "0", 0, CONF_SECONDS, NULL, 
   "Seconds between two writings of the results so far; 0 writes them at the end only.") \
 X(TIME, agent_standby_s, "agent.standby_s", "30", 0, CONF_SECONDS, NULL, false, \
   "Seconds between two copies of the agent that write its results if it is killed; 0: none.") \
+X(CHOICE, agent_successor, "agent.successor", "after_death", 0, 0, "never|after_death|always", false, \
+  "When processes go over to the next agent of the session: after this one's death, or always.") \
 X(TIME, agent_deadline_s, "agent.deadline_s", "60", 0.001, CONF_SECONDS, NULL, false, \
   "Seconds that the agents wait for each other before they go on without the missing one.") \
 X(TIME, agent_start_s, "agent.start_s", "60", 0.001, CONF_SECONDS, NULL, false, \

@@ -24,6 +24,7 @@
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
 #include "libhook/session.h"
+#include "libhook/successor.h"
 #include "libhook/switches.h"
 #include "shm/look.h"
 #include "shm/runtime-dir.h"
@@ -160,11 +161,25 @@ static struct {
 	bool refused; /* by us: it cannot be mapped */
 } early;
 
-static int ask_for_ring(int fd, struct patience *patience)
+/* What a thread asks a ring with. With the lock held. */
+static struct wire_thread ring_request(const struct ring *before, uint32_t parent, int32_t tid)
 {
 	struct wire_thread request = {.head = {.kind = WIRE_THREAD, .ticks = vftr_process_ticks()},
-		.tid = (int32_t)syscall(SYS_gettid),
-		.parent = vftr_thread.parent};
+		.tid = tid,
+		.parent = parent};
+
+	if (vftr_rings_is_left(before->base)) {
+		request.head.ticks = vftr_ring_unread_since(before);
+		request.was_recorded = 1;
+		request.parent = 0; /* this agent numbers anew */
+	}
+	return request;
+}
+
+static int ask_for_ring(int fd, struct patience *patience)
+{
+	struct wire_thread request =
+		ring_request(&vftr_thread.ring, vftr_thread.parent, (int32_t)syscall(SYS_gettid));
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
 
@@ -215,6 +230,18 @@ static bool is_preloaded(void)
 	return v && strstr(v, "libvftrace");
 }
 
+/* This process was attached, and the agent is another one. */
+static void note_recorded(struct wire_hello *hello)
+{
+	const uint64_t since = vftr_rings_unread_since();
+
+	hello->was_recorded = 1;
+	if (vftr_process.clock_is_raw)
+		hello->raw_ns = since;
+	else
+		hello->head.ticks = since;
+}
+
 static int say_hello(
 	int fd, union reply *reply, size_t *got, int *control, struct patience *patience)
 {
@@ -236,6 +263,8 @@ static int say_hello(
 	struct wire_text text = {{executable, invoked, directory}};
 	int error;
 
+	if (load_relaxed(&vftr_process.waits_for_agent))
+		note_recorded(&hello);
 	vftr_executable_path(executable, sizeof(executable));
 	invocation_name(invoked, sizeof(invoked));
 	if (!sys_getcwd(directory, sizeof(directory)))
@@ -255,10 +284,12 @@ static int say_hello(
 /* text: what follows WELCOME */
 static void accept_python(const struct wire_welcome *w, const char *text)
 {
-	static char patterns[WIRE_TEXT_MAX + 2]; /* they stay */
+	static char patterns[WIRE_TEXT_MAX + 2]; /* those of the first agent stay */
 	const size_t bytes = strlen(text);	 /* as much as one message has */
 	const size_t include = w->python_include < bytes ? w->python_include : bytes;
 
+	if (vftr_process.python_include)
+		return;
 	snprintf(patterns, sizeof(patterns), "%.*s", (int)include, text);
 	memcpy(patterns + include + 1, text + include, bytes - include + 1);
 	vftr_process.python_include = patterns;
@@ -301,11 +332,19 @@ static void accept_welcome(const struct wire_welcome *w, const char *text)
 	vftr_process.memory_large = w->memory_large;
 	vftr_process.locks_wanted = w->locks;
 	vftr_process.sleds_wanted = w->sleds;
+	vftr_process.successor = w->successor;
 	vftr_process.call_sites_auto = w->call_sites == WIRE_CALL_SITES_AUTO;
 	vftr_call_sites_want(w->call_sites == WIRE_CALL_SITES_ON ||
 			     (w->call_sites == WIRE_CALL_SITES_AUTO && !callers_are_seen(w)));
 	vftr_process.last_words_ms = w->last_words_ms;
 	accept_python(w, text);
+}
+
+static int map_control(int fd)
+{
+	return load_relaxed(&vftr_process.waits_for_agent)
+		       ? vftr_segment_replace_control(fd, vftr_process.agent)
+		       : vftr_segment_map_control(fd, &vftr_process.agent, &vftr_process.app);
 }
 
 static void not_answered(int fd, int error)
@@ -343,8 +382,7 @@ static int attach_to(int fd, struct patience *patience, bool once_more)
 		error = -EPROTO;
 	} else if (reply.welcome.off) {
 		error = -ECANCELED;
-	} else if (control < 0 || (error = vftr_segment_map_control(
-					   control, &vftr_process.agent, &vftr_process.app))) {
+	} else if (control < 0 || (error = map_control(control))) {
 		/* without a descriptor: this process may open no more files */
 		vftr_say("the node agent's memory cannot be shared",
 			vftr_error_text(control < 0 ? EMFILE : -error));
@@ -353,9 +391,13 @@ static int attach_to(int fd, struct patience *patience, bool once_more)
 		accept_welcome(&reply.welcome, reply.bytes + sizeof(reply.welcome));
 		if (reply.welcome.samples)
 			error = vftr_sampler_receive(fd, patience);
+		else
+			vftr_sampler_forgo();
 		if (!error)
 			error = early_ring(fd, patience);
-		if (error)
+		if (hung_up(error) && load_relaxed(&vftr_process.waits_for_agent))
+			error = -NO_ANSWER;
+		else if (error)
 			not_answered(fd, error);
 	}
 	if (control >= 0)
@@ -422,12 +464,32 @@ static void say_no_agent(int error)
 	vftr_say(line, "");
 }
 
+/* The same by the connection fd, which is closed if that fails. */
+static int meet_agent_at(int fd, struct patience *patience, bool once_more)
+{
+	struct stat st;
+	int error;
+
+	early.tid = 0;
+	error = sys_fstat(fd, &st) ? -errno : attach_to(fd, patience, once_more);
+	if (error) {
+		early.tid = 0; /* no ring has come for it */
+		sys_close(fd);
+		return error;
+	}
+	vftr_process.socket = fd;
+	vftr_process.socket_inode = st.st_ino;
+	vftr_process.agent_pid = vftr_agent_pid(fd);
+	vftr_process.agent_looked = clock_counter();
+	store_release(&vftr_process.waits_for_agent, 0);
+	return 0;
+}
+
 /* 0, and the process has a socket and the agent's answer; or -errno after saying why. */
 static int meet_agent(bool once_more)
 {
 	struct patience patience;
-	struct stat st;
-	int fd, error;
+	int fd;
 
 	vftr_patience_begin(&patience);
 	fd = vftr_find_agent(&patience);
@@ -438,15 +500,98 @@ static int meet_agent(bool once_more)
 			say_no_agent(-fd);
 		return fd;
 	}
-	early.tid = 0;
-	error = sys_fstat(fd, &st) ? -errno : attach_to(fd, &patience, once_more);
-	if (error) {
-		sys_close(fd);
-		return error;
+	return meet_agent_at(fd, &patience, once_more);
+}
+
+/* What an agent must know of a process that it has welcomed, besides its modules. */
+static void tell_agent(void)
+{
+	vftr_regions_announce();
+	vftr_constructs_announce();
+	if (vftr_openacc_announce)
+		vftr_openacc_announce();
+	vftr_generation_install();
+	vftr_switches_attach();
+	vftr_pause_attach(); /* sets the gate, too */
+	vftr_process.app->hook_ps = vftr_hook_cost_ps();
+	vftr_sampler_begin();
+	if (vftr_process.sleds_wanted)
+		vftr_sleds_change();
+}
+
+/* For each thread that has ended while no agent was there: a ring, what it has stored, its end. */
+static void tell_ended(void)
+{
+	struct ring from, to;
+	struct wire_ring reply;
+	size_t got;
+	int32_t tid;
+	int fd, error = 0;
+
+	for (; !error && vftr_rings_next_ended(&from, &tid); vftr_rings_let_go(from.base)) {
+		struct wire_thread request = ring_request(&from, 0, tid);
+		struct wire_number end = {.head = {.kind = WIRE_THREAD_END}};
+		struct wire_text none = {{""}};
+
+		error = vftr_message_send(&request.head, sizeof(request), &none);
+		if (!error)
+			error = vftr_message_receive(&reply, sizeof(reply), &fd, &got);
+		if (error)
+			break;
+		if (got == sizeof(reply) && reply.head.kind == WIRE_RING && !reply.error &&
+			fd >= 0 && !vftr_segment_map_ring(fd, reply.ring_size, &to)) {
+			vftr_ring_give(&to, &from, tid);
+			vftr_segment_unmap_ring(&to);
+		}
+		if (fd >= 0)
+			sys_close(fd);
+		end.number = reply.index;
+		vftr_message_send(&end.head, sizeof(end), &none);
 	}
-	vftr_process.socket = fd;
-	vftr_process.socket_inode = st.st_ino;
-	return 0;
+	if (error)
+		vftr_agent_failed(error);
+}
+
+/* The agent is no successor. If it has welcomed us it learns that we go on untraced. */
+static void leave_agent(void)
+{
+	const int fd = vftr_process.socket;
+
+	vftr_process_switch_off();
+	if (fd < 0)
+		return;
+	vftr_message_throw(fd, WIRE_GAVE_UP);
+	vftr_process.socket = -1;
+	sys_close(fd);
+}
+
+void vftr_process_go_over(int fd)
+{
+	const uint64_t from = clock_raw_ns();
+	const bool was_raw = vftr_process.clock_is_raw;
+	const unsigned counter_words = vftr_process.counter_words;
+	struct patience patience;
+	int error;
+
+	vftr_patience_begin(&patience);
+	vftr_rings_are_left();
+	vftr_process.parent_traced = 0; /* this agent knows nothing of that */
+	vftr_process.parent_fork = 0;
+	error = meet_agent_at(fd, &patience, true);
+	if (error == -NO_ANSWER) /* it has gone, too */
+		return;
+	if (!error && (vftr_process.clock_is_raw != was_raw ||
+			      vftr_process.counter_words != counter_words))
+		error = -EPROTO; /* what is stored has the other clock, or other counters */
+	if (error) {
+		leave_agent();
+		return;
+	}
+	store_release(&vftr_process.generation, vftr_process.generation + 1);
+	vftr_modules_tell_again();
+	tell_agent();
+	tell_ended();
+	vftr_process.app->attach_ns = clock_raw_ns() - from;
 }
 
 static enum process_state attach_now(void)
@@ -468,17 +613,7 @@ static enum process_state attach_now(void)
 	add_relaxed_u64(&vftr_process.app->lost_nested, vftr_process.lost_early);
 	vftr_modules_forget();
 	vftr_modules_refresh();
-	vftr_regions_announce();
-	vftr_constructs_announce();
-	if (vftr_openacc_announce)
-		vftr_openacc_announce();
-	vftr_generation_install();
-	vftr_switches_attach();
-	vftr_pause_attach(); /* sets the gate, too */
-	vftr_process.app->hook_ps = vftr_hook_cost_ps();
-	vftr_sampler_begin();
-	if (vftr_process.sleds_wanted)
-		vftr_sleds_change();
+	tell_agent();
 	vftr_process.app->attach_ns = clock_raw_ns() - from;
 	/* it may have given up in the middle of what it had to say */
 	return load_relaxed(&vftr_process.state) == PROCESS_OFF ? PROCESS_OFF : PROCESS_ON;
@@ -521,7 +656,8 @@ static void sites_end(struct thread *t)
 		munmap(memory, sizeof(vftr_no_sites));
 }
 
-/* To be called after the request, so that a ring's first time is not before its definition. */
+/* To be called after the request, so that a ring's first time is not before its definition. The
+ * agent does not see the ring yet. */
 static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t tid)
 {
 	uint64_t ticks = vftr_process_ticks();
@@ -529,7 +665,7 @@ static void ring_begin(struct thread *t, const struct wire_ring *reply, int32_t 
 	t->index = reply->index;
 	t->number = reply->number;
 	t->ring.producer->pointer = look_pointer();
-	ring_start(&t->ring, (uint32_t)tid, ticks);
+	ring_prepare(&t->ring, (uint32_t)tid, ticks);
 	vftr_switches_begin(t);
 	sites_begin(t);
 	t->turns++; /* a handler may have forked, and record in the child */
@@ -573,22 +709,24 @@ static int take_early(struct wire_ring *reply, struct ring *ring)
 	return reply->error;
 }
 
-static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
+static int new_ring(
+	struct thread *t, const struct ring *before, int32_t tid, struct wire_ring *reply)
 {
-	struct wire_thread request = {
-		.head = {.kind = WIRE_THREAD}, .tid = tid, .parent = t->parent};
+	struct wire_thread request = ring_request(before, t->parent, tid);
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
 	size_t got = 0;
 	int fd = -1, error;
 
+	if (load_relaxed(&vftr_process.waits_for_agent))
+		return -ECONNRESET;
 	vftr_thread_own_name(name);
 	request.spare = vftr_rings_take_spare();
 	error = vftr_message_send(&request.head, sizeof(request), &text);
 	if (!error)
 		error = vftr_message_receive(reply, sizeof(*reply), &fd, &got);
 	if (error) /* a late answer would be taken for that to the next question */
-		vftr_process_switch_off();
+		vftr_agent_failed(error);
 	if (!error && (got < sizeof(*reply) || reply->head.kind != WIRE_RING))
 		error = -EPROTO;
 	if (!error && request.spare && reply->uses != 0 && reply->index + 1 != request.spare)
@@ -604,12 +742,25 @@ static int new_ring(struct thread *t, int32_t tid, struct wire_ring *reply)
 	return error;
 }
 
+/* The thread has a new ring, and a left one from before, which nobody reads. */
+static void take_along(struct thread *t, const struct thread *before)
+{
+	vftr_counters_end(t);
+	t->parent = 0;
+	if (t->state != THREAD_ACTIVE || !vftr_ring_take_along(t, before))
+		vftr_rings_blank_left(before->ring.base);
+}
+
 void vftr_thread_attach(struct thread *t)
 {
 	struct wire_ring reply = {.index = 0};
+	struct thread before;
 	int32_t tid;
 	int error;
 
+	t->limit = NULL; /* no handler stores to a ring that is left */
+	fence_signal();
+	before = *t;
 	t->state = THREAD_NEW;
 	t->counts = NULL;
 	memset(&t->ring, 0, sizeof(t->ring));
@@ -624,12 +775,16 @@ void vftr_thread_attach(struct thread *t)
 		return;
 	}
 	t->own = true;
-	error = early.tid == tid ? take_early(&reply, &t->ring) : new_ring(t, tid, &reply);
+	error = early.tid == tid ? take_early(&reply, &t->ring)
+				 : new_ring(t, &before.ring, tid, &reply);
 	t->own = false;
-	t->limit = NULL;
 	if (!error)
 		ring_begin(t, &reply, tid);
 	t->state = error ? THREAD_OFF : THREAD_ACTIVE;
+	if (vftr_rings_is_left(before.ring.base))
+		take_along(t, &before);
+	if (t->state != THREAD_OFF)
+		ring_show(&t->ring);
 	vftr_process_unlock(); /* what a signal handler that waits may leave by a jump, is whole */
 	if (!error)
 		vftr_counters_begin(t);
@@ -640,7 +795,8 @@ void vftr_thread_detach(struct thread *t)
 	struct wire_number end = {.head = {.kind = WIRE_THREAD_END}, .number = t->index};
 	char name[THREAD_NAME_BYTES];
 	struct wire_text text = {{name}};
-	bool keep = false, had_one = t->ring.base != NULL;
+	const void *base = t->ring.base;
+	bool keep = false;
 
 	vftr_counters_end(t);
 	vftr_session_thread_end();
@@ -657,7 +813,10 @@ void vftr_thread_detach(struct thread *t)
 	t->counts = NULL;
 	memset(&t->ring, 0, sizeof(t->ring));
 	t->state = THREAD_NEW;
-	if (had_one)
+	if (vftr_rings_is_left(base)) /* of an agent that went before it knew us all */
+		vftr_rings_let_go(base);
+	else if (base && !(load_relaxed(&vftr_process.waits_for_agent) &&
+				 vftr_rings_leave_ended(t->index, (int32_t)syscall(SYS_gettid))))
 		vftr_rings_leave(t->index, keep);
 	sites_end(t);
 	t->own = false;
@@ -722,6 +881,7 @@ int vftr_process_forget(bool interrupted)
 		vftr_segment_blank(ring.base, RING_DATA_OFFSET);
 	}
 	vftr_process.socket = -1;
+	vftr_process.waits_for_agent = 0;
 	if (parents >= 0 && !vftr_socket_is(parents))
 		parents = -1; /* the program has closed it */
 	if (vftr_process.state != PROCESS_ON)

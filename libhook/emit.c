@@ -273,6 +273,7 @@ void vftr_set_rank(struct wire_rank *place, const char *library)
 	char text[WIRE_LIBRARY] = "";
 	const size_t n = strnlen(library, sizeof(text) - 1);
 
+	vftr_process.has_rank = true;
 	memcpy(text, library, n);
 	place->head.kind = WIRE_RANK;
 	vftr_define(&place->head, sizeof(*place), text, n + 1);

@@ -21,6 +21,13 @@
  */
 int vftr_find_agent(struct patience *patience);
 
+/* Connects to the agent of the session that the process was attached to. Does not wait; starts
+ * none. The descriptor, or -errno; -EALREADY: the agent that the process had lives, and has hung
+ * up. The caller holds vftr_process_lock(). */
+int vftr_find_successor(void);
+/* The process at the other end of a connection; 0: not known. */
+int vftr_agent_pid(int fd);
+
 /*
  * To be called before the process has an agent: chooses the agent that gave this contact
  * (shm/session.h), if it is on this host. VFTR_SESSION has precedence, and a child of fork() stays

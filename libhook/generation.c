@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "libhook/find-agent.h"
 #include "libhook/process.h"
+#include "libhook/successor.h"
 #include "libhook/switches.h"
 #include "shm/system.h"
 
@@ -38,6 +39,8 @@ static void before_fork(void)
 	vftr_process_lock();
 	modules_held = held;
 	if (!process_is_on())
+		return;
+	if (load_relaxed(&vftr_process.waits_for_agent)) /* nobody is told */
 		return;
 	fork.number = ++vftr_process.forks;
 	fork.index = t->index;
@@ -89,7 +92,8 @@ static void after_fork_in_child(void)
 	t->own = true;
 	/* a parent that was not attached yet leaves us the place of its own */
 	if (vftr_process.state == PROCESS_ON)
-		vftr_process.parent_fork = vftr_process.forks;
+		vftr_process.parent_fork =
+			load_relaxed(&vftr_process.waits_for_agent) ? 0 : vftr_process.forks;
 	parents = vftr_process_forget(t->busy > 1);
 	if (vftr_process.state == PROCESS_NEW && vftr_process.parent_traced)
 		vftr_agent_expect();
@@ -101,6 +105,38 @@ static void after_fork_in_child(void)
 	if (!t->busy)
 		come();
 	errno = saved_errno;
+}
+
+/* The last occasion to give what the thread has stored to a successor of its agent. */
+static void follow_agent(struct thread *t, uint64_t look_ticks)
+{
+	const uint64_t now = clock_counter();
+
+	if (!process_is_on())
+		return;
+	busy_begin(t);
+	if (now - load_relaxed(&vftr_process.agent_looked) >= look_ticks)
+		vftr_successor_look(now);
+	if (t->ring.base && t->generation != vftr_process.generation &&
+		!load_relaxed(&vftr_process.waits_for_agent)) {
+		vftr_thread_attach(t);
+		t->limit = NULL;
+	}
+	busy_end(t);
+}
+
+/* It has a ring that no agent knows: the next one takes it. */
+static void leave_left_ring(struct thread *t)
+{
+	busy_begin(t);
+	t->limit = NULL;
+	vftr_process_lock();
+	vftr_rings_end_left(t->ring.base, (int32_t)syscall(SYS_gettid));
+	t->counts = NULL;
+	memset(&t->ring, 0, sizeof(t->ring));
+	t->state = THREAD_OFF;
+	vftr_process_unlock();
+	busy_end(t);
 }
 
 /*
@@ -115,6 +151,9 @@ static void thread_ended(void *unused)
 	if (t->busy) /* of a slow path that the thread has left by its end */
 		vftr_slow_path_repair(t);
 	vftr_sampler_thread_end();
+	follow_agent(t, AGENT_LOOK_TICKS);
+	if (t->ring.base && t->generation != vftr_process.generation)
+		leave_left_ring(t);
 	if (t->state == THREAD_NEW || t->generation != vftr_process.generation || !process_is_on())
 		return;
 	if (t->endings++ == 0) {
@@ -165,6 +204,7 @@ static void goodbye(void)
 		return;
 	if (vftr_gpu_flush)
 		vftr_gpu_flush();
+	follow_agent(t, 0);
 	busy_begin(t);
 	vftr_modules_refresh();
 	tell_cpu(&bye);

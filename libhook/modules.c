@@ -359,11 +359,26 @@ void vftr_modules_refresh_rarely(uint64_t ticks)
 	refresh_whole(AT_ONCE);
 }
 
-void vftr_modules_forget(void)
+static void forget_told(void)
 {
 	for (unsigned i = 0; i < n_known; i++)
 		known[i].told = false;
 	all_told = false;
 	adds = subs = 0;
+}
+
+void vftr_modules_forget(void)
+{
+	forget_told();
 	looking = 0;
+}
+
+void vftr_modules_tell_again(void)
+{
+	const bool held = vftr_modules_hold();
+
+	forget_told();
+	if (held)
+		vftr_modules_release();
+	vftr_modules_refresh_surely();
 }

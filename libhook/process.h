@@ -33,8 +33,8 @@ enum gpu_state {
 
 struct process {
 	uint32_t state;	     /* enum process_state; read without the lock */
-	uint32_t generation; /* number of forks so far: rings of an older generation are the
-				parent's */
+	uint32_t generation; /* number of forks and of changes of the agent so far: rings of an
+				older generation are the parent's, or of the agent before */
 	int socket;
 	ino_t socket_inode; /* an application may close our descriptor and reuse it */
 	int pid;
@@ -65,9 +65,15 @@ struct process {
 	uint32_t files_wanted;
 	uint64_t memory_mean, memory_large; /* shm/memory.h; mean 0: memory is not recorded */
 	uint32_t locks_wanted;
-	uint32_t sleds_wanted;	/* switches/sleds.h */
-	uint32_t switches;	/* functions that are switched off (switches.h), at most */
-	unsigned counter_words; /* of a COUNTERS record, 0: none are wanted */
+	uint32_t sleds_wanted;	  /* switches/sleds.h */
+	uint32_t successor;	  /* enum wire_successor */
+	uint32_t waits_for_agent; /* 1: the agent has gone, and another one may come */
+	uint64_t agent_lost_ns;	  /* clock_raw_ns() when that was seen */
+	uint64_t agent_looked;	  /* ticks of clock_counter() of the last look at the agent */
+	int agent_pid;		  /* of the agent that has welcomed us; 0: not known */
+	bool has_rank;		  /* MPI has told of itself */
+	uint32_t switches;	  /* functions that are switched off (switches.h), at most */
+	unsigned counter_words;	  /* of a COUNTERS record, 0: none are wanted */
 	struct control_agent_shm *agent;
 	struct control_app_shm *app;
 };
@@ -223,6 +229,12 @@ void vftr_process_switch_off(void);
 /* The same, when the agent gave no sign for too long (patience.h); sends it GAVE_UP. Never
  * waits. */
 void vftr_process_give_up(void);
+/*
+ * Attaches anew, by the connection fd, which is closed if that fails. The process had another
+ * agent, which is gone: its rings are left (vftr_rings_are_left()) until their threads attach. With
+ * the lock held.
+ */
+void vftr_process_go_over(int fd);
 /* True if a signal that ends the program is pending; false unless the caller has the lock. */
 bool vftr_process_is_to_end(void);
 /* api/message.c: true if the agent is still at the other end of the socket. */
@@ -286,6 +298,31 @@ uint32_t vftr_rings_of(uintptr_t pthread_self);
 void vftr_rings_forget(void);
 /* The same, with private memory in place of the mapped rings, as interrupted code writes there. */
 void vftr_rings_blank(void);
+/*
+ * The agent is another one: rings of living threads are left, which stay mapped as these may use
+ * them; all indexes are free. vftr_rings_is_left(): the ring mapped at base is one, and not let go
+ * yet.
+ */
+void vftr_rings_are_left(void);
+bool vftr_rings_is_left(const void *base);
+/* Another agent can read what is in the ring that is left: no calls of functions that were switched
+ * off, which it counts by numbers of its own. */
+bool vftr_rings_may_take(const void *base);
+/* The same for the ring of thread tid, which ends while no agent is there: its ring is kept until
+ * there is one, if there are not too many already. False: it is not. */
+bool vftr_rings_leave_ended(uint32_t index, int32_t tid);
+/* A ring of an ended thread that is left, and its thread; false: there is none. */
+bool vftr_rings_next_ended(struct ring *ring, int32_t *tid);
+/* The least of vftr_ring_unread_since() (successor.h) of all rings that are left. */
+uint64_t vftr_rings_unread_since(void);
+void vftr_rings_let_go(const void *base);
+/* The same, but what the thread that had it may be about to store harms nobody. */
+void vftr_rings_blank_left(const void *base);
+/* Ring `index' moves to the place of the one that is left at base, which is let go. *ring: the
+ * ring, if it could be done. */
+bool vftr_rings_put_in_place(uint32_t index, void *base, struct ring *ring);
+/* The thread of the ring that is left at base, if there is one, has ended. */
+void vftr_rings_end_left(const void *base, int32_t tid);
 
 /* thread-start.c: the creator of a thread, and its name. vftr_thread_start_new(): NULL if there is
  * no room; then the thread starts without this. */
@@ -358,8 +395,10 @@ void vftr_modules_refresh_surely(void);
 /* vftr_modules_refresh(), unless the last look was less than a moment (modules.c) before `ticks';
  * does not wait for the loader's lock. */
 void vftr_modules_refresh_rarely(uint64_t ticks);
-/* All modules are to be told again: the agent is another one, or we are a child of fork(). */
+/* All modules are to be told again: we are a child of fork(). */
 void vftr_modules_forget(void);
+/* The same, as the agent is another one, where other threads may be in vftr_modules_refresh*(). */
+void vftr_modules_tell_again(void);
 /*
  * Around fork(): waits for at most 0.1 s until no thread of this process is in
  * vftr_modules_refresh*(), and keeps all out until the release. False: a thread still is; then
@@ -372,11 +411,13 @@ uint64_t vftr_module_identity(uint64_t address);
 
 /*
  * sampler/: stack samples by timers, where the kernel gives the agent none (shm/stack-samples.h).
- * The lock is held in the first two. receive: takes the message SAMPLES, which WELCOME has
- * announced; 0 or -errno. begin: from now on all threads are sampled; the process is attached.
- * forget: for a child of fork(), which has no timers, and the memory of its parent's samples.
+ * The lock is held in the first three. receive: takes the message SAMPLES, which WELCOME has
+ * announced; 0 or -errno. An agent before may have sent one, too. forgo: there is none. begin: from
+ * now on all threads are sampled; the process is attached. forget: for a child of fork(), which has
+ * no timers, and the memory of its parent's samples.
  */
 int vftr_sampler_receive(int socket, struct patience *patience);
+void vftr_sampler_forgo(void);
 void vftr_sampler_begin(void);
 void vftr_sampler_forget(void);
 /* Before the code of a plug-in is gone: takes back the timers and the handler; without the lock. */

@@ -13,6 +13,7 @@
 #include "libhook/emit.h"
 #include "libhook/hook-cost.h"
 #include "libhook/process.h"
+#include "libhook/successor.h"
 #include "libhook/switches.h"
 #include "shm/message.h"
 
@@ -120,7 +121,9 @@ static bool wait_for_room(struct thread *t)
 			alive = false;
 			break;
 		}
-		if (rounds % 8 == 0 && !vftr_agent_alive()) {
+		/* another thread may have found another agent, which knows nothing of this ring */
+		if (t->generation != load_relaxed(&vftr_process.generation) ||
+			(rounds % 8 == 0 && !vftr_agent_alive())) {
 			alive = false;
 			break;
 		}
@@ -130,9 +133,36 @@ static bool wait_for_room(struct thread *t)
 	return alive;
 }
 
+/* What finds no room from now on is counted. */
+static void begin_dropping(struct thread *t)
+{
+	t->limit = NULL;
+	fence_signal();
+	t->at = t->cur; /* behind what handlers stored */
+	t->state = THREAD_DROPPING;
+}
+
+/* Another agent takes what is in the ring, or may come and do so. */
+static bool is_left(const struct thread *t)
+{
+	if (load_relaxed(&vftr_process.state) != PROCESS_ON ||
+		load_relaxed(&t->ring.consumer->retired))
+		return false;
+	return t->generation != load_relaxed(&vftr_process.generation) ||
+	       load_relaxed(&vftr_process.waits_for_agent) ||
+	       ((load_relaxed(&vftr_process.agent->orders) & ORDER_LEAVE) &&
+		       vftr_successor_may_come());
+}
+
 static void ring_lost(struct thread *t)
 {
 	t->limit = NULL;
+	vftr_successor_look(clock_counter());
+	if (is_left(t)) {
+		if (t->state != THREAD_DROPPING)
+			begin_dropping(t);
+		return;
+	}
 	t->state = THREAD_OFF;
 	if (!load_relaxed(&t->ring.consumer->retired))
 		vftr_process_switch_off();
@@ -155,8 +185,12 @@ static void kick_if_needed(struct thread *t)
 /* False: the agent is leaving. */
 static __attribute__((noinline, cold)) bool obey_orders(struct thread *t)
 {
-	if (load_relaxed(&vftr_process.agent->orders) & ORDER_LEAVE) {
-		ring_lost(t);
+	if ((load_relaxed(&vftr_process.agent->orders) & ORDER_LEAVE) &&
+		!vftr_successor_may_come()) {
+		t->limit = NULL;
+		t->state = THREAD_OFF;
+		if (!load_relaxed(&t->ring.consumer->retired))
+			vftr_process_switch_off();
 		return false;
 	}
 	vftr_pause_follow();
@@ -184,11 +218,8 @@ static bool stage_flush(struct thread *t, uint64_t ticks)
 	ring_stage_open(&t->ring, full ^ 1, full, ticks);
 	stage_enter(t, full ^ 1, true, ticks);
 	if (!ring_has_room(&t->ring, 1)) {
-		if (vftr_process.drop_when_full) {
-			t->limit = NULL;
-			fence_signal();
-			t->at = t->cur; /* behind what handlers stored */
-			t->state = THREAD_DROPPING;
+		if (vftr_process.drop_when_full || is_left(t)) {
+			begin_dropping(t);
 			vftr_agent_kick();
 			return false;
 		}
@@ -435,7 +466,7 @@ static bool stop_dropping(struct thread *t, uint64_t ticks)
 
 	if (t->skipped_depth)
 		return false;
-	if (vftr_process.drop_when_full) {
+	if (vftr_process.drop_when_full || is_left(t)) {
 		if (!ring_has_room(&t->ring, 2))
 			return false;
 	} else if (!wait_for_room(t)) { /* a jump has ended the wait before */
@@ -675,6 +706,17 @@ static bool store_after_counted(
 	return stored;
 }
 
+/* False, too, for a ring that the last agent did not know, as long as there is no other one. */
+static bool needs_ring(const struct thread *t, uint64_t ticks)
+{
+	if (unlikely(ticks - load_relaxed(&vftr_process.agent_looked) >= AGENT_LOOK_TICKS))
+		vftr_successor_look(ticks);
+	if (t->state != THREAD_NEW && likely(t->generation == vftr_process.generation))
+		return false;
+	return t->state == THREAD_NEW || !t->ring.base ||
+	       !load_relaxed(&vftr_process.waits_for_agent);
+}
+
 /* Key 0 makes the slow path attach and follow a pause, and records nothing. */
 void vftr_slow(uint64_t ticks, uint64_t exit_bit, uint64_t key, const void *site)
 {
@@ -711,7 +753,7 @@ attach:
 		t->limit = NULL;
 		goto out;
 	}
-	if (t->state == THREAD_NEW || t->generation != vftr_process.generation) {
+	if (needs_ring(t, ticks)) {
 		vftr_thread_attach(t);
 		ticks = clock_counter();
 		if (t->state == THREAD_NEW)

@@ -55,12 +55,15 @@ static struct thread_start *take_from(struct pool *p)
 	return NULL;
 }
 
-/* 1 + number of this thread, or of the nearest one above it that has one. */
+/* 1 + number of this thread, or of the nearest one above it that has one. 0: this agent has not
+ * numbered it yet. */
 static uint32_t creator(void)
 {
 	const struct thread *t = &vftr_thread;
 
-	return t->ring.base && t->generation == vftr_process.generation ? t->number + 1 : t->parent;
+	if (!t->ring.base)
+		return t->parent;
+	return t->generation == vftr_process.generation ? t->number + 1 : 0;
 }
 
 struct thread_start *vftr_thread_start_new(

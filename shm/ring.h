@@ -49,9 +49,9 @@
 /*
  * Begins the use of a new ring, or of one that an ended thread has left and the
  * agent has emptied: staging block 0 is current, 1 is spare. The agent reads
- * nothing of it before the magic of this use is stored.
+ * nothing of it before ring_show() stores the magic of this use.
  */
-static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
+static inline void ring_prepare(struct ring *r, uint32_t tid, uint64_t ticks)
 {
 	struct ring_producer_shm *p = r->producer;
 
@@ -67,7 +67,17 @@ static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 	p->stage[1] = UINT64_MAX; /* no position: R4 does not see it as data ... */
 	p->stage[0] = 0;
 	r->stage[0][0] = record_sync_word(ticks);
-	store_release(&p->magic, r->magic); /* pairs with ring_check() */
+}
+
+static inline void ring_show(struct ring *r)
+{
+	store_release(&r->producer->magic, r->magic); /* pairs with ring_check() */
+}
+
+static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
+{
+	ring_prepare(r, tid, ticks);
+	ring_show(r);
 }
 
 /* True if `blocks` more blocks can be published. */

@@ -172,6 +172,31 @@ void vftr_find_agent_of(const char *contact)
 	busy_end(&vftr_thread);
 }
 
+int vftr_agent_pid(int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	return sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) ? 0 : (int)peer.pid;
+}
+
+int vftr_find_successor(void)
+{
+	char directory[256];
+	int fd = vftr_runtime_dir(directory, NULL, sizeof(directory));
+
+	if (!fd)
+		fd = connect_to(directory, vftr_process.session, NULL);
+	if (fd < 0)
+		return fd;
+	if (vftr_process.agent_pid && vftr_agent_pid(fd) == vftr_process.agent_pid) {
+		sys_close(fd);
+		return -EALREADY;
+	}
+	set_slice(fd, vftr_patience_slice() / 1000);
+	return fd;
+}
+
 int vftr_find_agent(struct patience *patience)
 {
 	char directory[256];

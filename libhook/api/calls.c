@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "libhook/successor.h"
 #include "libhook/vftrace.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -23,7 +24,7 @@ static ssize_t ask_stack(struct thread *t, char *text, size_t bytes)
 	if (!error)
 		error = vftr_message_receive(text, bytes - 1, &fd, &got);
 	if (error && error != -EBADF) /* a late answer would be taken for another one */
-		vftr_process_switch_off();
+		vftr_agent_failed(error);
 	vftr_process_unlock();
 	if (error)
 		return error;

@@ -161,6 +161,34 @@ static bool install_handler(void)
 	return true;
 }
 
+static void stop_timers(void)
+{
+	store_relaxed(&vftr_sampler.on, 0);
+	for (uint32_t i = 0; i < n_timers; i++)
+		if (timers[i].tid)
+			syscall(SYS_timer_delete, timers[i].id);
+	n_timers = 0;
+}
+
+/*
+ * The handler may be writing, on another thread: the memory of another agent takes the place of
+ * that before, if it has its size.
+ */
+static int map_samples(int fd, uint64_t ring_size)
+{
+	struct ring *r = &vftr_sampler.ring;
+
+	if (!r->base)
+		return vftr_segment_map_ring(fd, ring_size, r);
+	return r->size == ring_size ? vftr_segment_replace_ring(fd, r) : -EPROTO;
+}
+
+void vftr_sampler_forgo(void)
+{
+	stop_timers();
+	vftr_sampler.period_ns = 0;
+}
+
 int vftr_sampler_receive(int socket, struct patience *patience)
 {
 	struct wire_samples m;
@@ -170,7 +198,8 @@ int vftr_sampler_receive(int socket, struct patience *patience)
 	if (!error && (got < sizeof(m) || m.head.kind != WIRE_SAMPLES || fd < 0 || !m.period_ns))
 		error = -EPROTO;
 	if (!error)
-		error = vftr_segment_map_ring(fd, m.ring_size, &vftr_sampler.ring);
+		error = map_samples(fd, m.ring_size);
+	stop_timers(); /* their period may be another one now */
 	if (!error)
 		vftr_sampler.period_ns = m.period_ns;
 	if (fd >= 0)
@@ -214,15 +243,6 @@ void vftr_sampler_thread_end(void)
 		end_thread((int32_t)syscall(SYS_gettid));
 	vftr_process_unlock();
 	busy_end(&vftr_thread);
-}
-
-static void stop_timers(void)
-{
-	store_relaxed(&vftr_sampler.on, 0);
-	for (uint32_t i = 0; i < n_timers; i++)
-		if (timers[i].tid)
-			syscall(SYS_timer_delete, timers[i].id);
-	n_timers = 0;
 }
 
 void vftr_sampler_stop(void)

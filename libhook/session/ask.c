@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "libhook/process.h"
+#include "libhook/successor.h"
 #include "shm/spin.h"
 #include "shm/system.h"
 
@@ -205,7 +206,7 @@ int vftr_session_ask(
 	if (!error)
 		error = vftr_message_receive(p->bytes, sizeof(p->bytes) - 1, &fd, &got);
 	if (error && error != -EBADF) /* a late answer would be taken for another one */
-		vftr_process_switch_off();
+		vftr_agent_failed(error);
 	vftr_process_unlock();
 	busy_end(t);
 	if (fd >= 0)

@@ -32,7 +32,7 @@ int vftr_session_ready(void)
 
 	vftr_slow(clock_counter(), 0, 0, NULL); /* attaches if need be */
 	errno = saved_errno;
-	if (!process_is_on())
+	if (!process_is_on() || load_relaxed(&vftr_process.waits_for_agent))
 		return vftr_session_fail(VFTRACE_NO_AGENT, NULL);
 	if (!is_joined() && mine.generation != vftr_process.generation) {
 		vftr_session_lock();

@@ -566,7 +566,8 @@ static double at_the_end(const struct agent *a, double least_s, int part)
 
 void peers_tell(struct agent *a, const char *name)
 {
-	collate_tell(a->host.transport, name, at_the_end(a, TELL_S, TELL_PART));
+	collate_tell(
+		a->host.transport, name, ending_left(at_the_end(a, TELL_S, TELL_PART), KEEP_S));
 }
 
 void peers_leave(struct agent *a, int status)

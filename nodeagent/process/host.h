@@ -97,6 +97,7 @@ struct host {
 	char *mpi_library;		       /* as the first rank has called it, or NULL */
 	/* children of forks that were announced, and that have connected */
 	uint64_t forks_announced, children_seen;
+	uint64_t n_taken_over;	    /* processes that had another agent before */
 	uint64_t first_start_ticks; /* of all processes */
 	struct round_times *rounds; /* of a session: rounds.h; NULL until one has begun */
 	/* drain_off_cpu_tick(): when it may, and when it must look again */

@@ -188,6 +188,13 @@ static uint32_t messages_wanted(const struct conf *c)
 									       : WIRE_MESSAGES_SUMS;
 }
 
+static uint32_t successor(const char *when)
+{
+	return !strcmp(when, "always")	? WIRE_SUCCESSOR_ALWAYS
+	       : !strcmp(when, "never") ? WIRE_SUCCESSOR_NEVER
+					: WIRE_SUCCESSOR_OF_DEAD;
+}
+
 static uint32_t annotation_bits(const char *wanted)
 {
 	static const char *const words[] = {
@@ -257,6 +264,7 @@ static struct wire_welcome welcome_of(const struct host *host)
 		.publish_forks = host->conf->sampling_active,
 		.last_words_ms = host->last_words_ms,
 		.call_sites = call_sites(host->conf->mpi_call_sites),
+		.successor = successor(host->conf->agent_successor),
 		.annotations = annotation_bits(host->conf->annotations)};
 }
 
@@ -272,6 +280,28 @@ static void end_earlier_program(const struct process *p)
 		q->end_ticks = MIN(p->connected_ticks, host_ticks(p->host));
 		process_finish(q, PROCESS_EXECED);
 	}
+}
+
+/* Longer than a process waits for an agent. */
+#define RECORDED_MOST_NS 7200000000000
+
+/* What its rings hold of the time before is the beginning of what we know. */
+static void note_recorded(struct process *p)
+{
+	struct host *host = p->host;
+	const uint64_t now = host_ticks(host);
+
+	if (clocks_ns(&host->clocks, now - p->start_ticks) > RECORDED_MOST_NS)
+		p->start_ticks = now;
+	p->connected_ticks = MIN(p->connected_ticks, p->start_ticks);
+	host->n_taken_over++;
+	if (host->n_taken_over == 1)
+		host_warn(host, false,
+			"process %d, maybe more, had another agent before, which is gone: what "
+			"that "
+			"has read is not here, and functions that were open then are "
+			"`(callers not known)'",
+			p->pid);
 }
 
 static const char *on_hello(struct process *p, const union packet *m)
@@ -302,6 +332,8 @@ static const char *on_hello(struct process *p, const union packet *m)
 	note_origin(p, m);
 	p->start_ticks = host->clocks.source == CLOCK_SOURCE_RAW ? m->hello.raw_ns : m->head.ticks;
 	p->start_ticks = MIN(p->start_ticks, host_ticks(host));
+	if (m->hello.was_recorded)
+		note_recorded(p);
 	p->files = w.files ? files_new(host->conf->files_exclude, p->start_ticks) : NULL;
 	if (!host->n_ever || p->connected_ticks < host->first_start_ticks)
 		host->first_start_ticks = p->connected_ticks;

@@ -246,9 +246,11 @@ static struct thread_ring *thread_new(
 	replay_set_memory(t->replay, p->memory);
 	replay_set_counters(t->replay, p->host->counters->wanted.n);
 	observers_tell(p->host, thread_begin, t);
-	if (first)
+	if (m->was_recorded)
+		replay_inherit(t->replay, (const uint64_t[]){KEY_CUT}, 1, t->start_ticks);
+	else if (first)
 		inherit_frames(p, t->replay);
-	if (first && !p->host->conf->include_cxx_prelude)
+	if (first && !m->was_recorded && !p->host->conf->include_cxx_prelude)
 		replay_drop_prelude(t->replay, is_main);
 	t->epoch = codemap_epochs(p->code) - 1;
 	return t;

@@ -219,6 +219,15 @@ void vftr_process_switch_off(void)
 	fail("the producer gave up");
 }
 
+bool vftr_successor_may_come(void)
+{
+	return false;
+}
+
+void vftr_successor_look(uint64_t ticks)
+{
+}
+
 uint64_t vftr_process_ticks(void)
 {
 	return ticks_now();

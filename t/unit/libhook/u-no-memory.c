@@ -79,7 +79,7 @@ void vftr_process_unlock(void)
 {
 }
 
-void vftr_process_switch_off(void)
+void vftr_agent_failed(int error)
 {
 }
 
