@@ -797,6 +797,7 @@ void vftr_thread_detach(struct thread *t)
 	struct wire_text text = {{name}};
 	const void *base = t->ring.base;
 	bool keep = false;
+	int error;
 
 	vftr_counters_end(t);
 	vftr_session_thread_end();
@@ -808,7 +809,10 @@ void vftr_thread_detach(struct thread *t)
 		keep = vftr_rings_keep(t->index);
 		end.number |= keep ? WIRE_RING_KEPT : 0;
 		vftr_thread_own_name(name);
-		keep = !vftr_message_send(&end.head, sizeof(end), &text) && keep;
+		error = vftr_message_send(&end.head, sizeof(end), &text);
+		keep = !error && keep;
+		if (hung_up(error)) /* before anybody has looked */
+			vftr_agent_failed(error);
 	}
 	t->counts = NULL;
 	memset(&t->ring, 0, sizeof(t->ring));
