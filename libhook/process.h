@@ -315,6 +315,7 @@ bool vftr_rings_leave_ended(uint32_t index, int32_t tid);
 bool vftr_rings_next_ended(struct ring *ring, int32_t *tid);
 /* The least of vftr_ring_unread_since() (successor.h) of all rings that are left. */
 uint64_t vftr_rings_unread_since(void);
+/* Unmaps the ring that is left at base, if there is one. */
 void vftr_rings_let_go(const void *base);
 /* The same, but what the thread that had it may be about to store harms nobody. */
 void vftr_rings_blank_left(const void *base);

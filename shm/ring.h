@@ -47,9 +47,9 @@
 /* ---- producer ---------------------------------------------------------- */
 
 /*
- * Begins the use of a new ring, or of one that an ended thread has left and the
+ * Readies a new ring, or of one that an ended thread has left and the
  * agent has emptied: staging block 0 is current, 1 is spare. The agent reads
- * nothing of it before ring_show() stores the magic of this use.
+ * nothing of it before ring_show().
  */
 static inline void ring_prepare(struct ring *r, uint32_t tid, uint64_t ticks)
 {
@@ -69,11 +69,13 @@ static inline void ring_prepare(struct ring *r, uint32_t tid, uint64_t ticks)
 	r->stage[0][0] = record_sync_word(ticks);
 }
 
+/* From now on the agent may read the ring. */
 static inline void ring_show(struct ring *r)
 {
 	store_release(&r->producer->magic, r->magic); /* pairs with ring_check() */
 }
 
+/* Both, for a ring in which nothing is to be before the agent sees it. */
 static inline void ring_start(struct ring *r, uint32_t tid, uint64_t ticks)
 {
 	ring_prepare(r, tid, ticks);

@@ -298,8 +298,7 @@ static void note_recorded(struct process *p)
 	if (host->n_taken_over == 1)
 		host_warn(host, false,
 			"process %d, maybe more, had another agent before, which is gone: what "
-			"that "
-			"has read is not here, and functions that were open then are "
+			"that has read is not here, and functions that were open then are "
 			"`(callers not known)'",
 			p->pid);
 }

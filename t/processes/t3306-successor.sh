@@ -44,6 +44,19 @@ dies() {
 	wait $agent || true
 }
 
+# The program calls for longer than a look at the agent takes to come, and no agent has it
+stays_off() {
+	for i in 1 2 3 4 5 6; do
+		sleep 0.3
+		say 1000
+	done
+	is 0 "$($VFTR where -s next -j | jq .threads)"
+	exec 7>&-
+	wait $program
+	kill $(agent_pids)
+	wait $agent || true
+}
+
 # ended: the program, and then the agent
 ended() {
 	exec 7>&-
@@ -142,15 +155,7 @@ test_expect 'agent.successor=never: they switch themselves off' '
 	say 10
 	dies
 	agent other
-	for i in 1 2 3 4 5 6; do
-		sleep 0.3
-		say 1000
-	done
-	is 0 "$($VFTR where -s next -j | jq .threads)"
-	exec 7>&-
-	wait $program
-	kill $(agent_pids)
-	wait $agent || true'
+	stays_off'
 
 test_expect 'agent.successor=always: an agent that is asked to end, and the next one' '
 	agent old -k agent.successor=always
@@ -175,15 +180,7 @@ test_expect 'without that key they do not follow an agent that ends in order' '
 	kill $(agent_pids)
 	wait $agent || true
 	agent new2
-	for i in 1 2 3 4 5 6; do
-		sleep 0.3
-		say 1000
-	done
-	is 0 "$($VFTR where -s next -j | jq .threads)"
-	exec 7>&-
-	wait $program
-	kill $(agent_pids)
-	wait $agent || true'
+	stays_off'
 
 # ends_amid KEY-OPTION...: an agent is asked to end while three threads call
 ends_amid() {
